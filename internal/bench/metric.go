@@ -1,0 +1,122 @@
+package bench
+
+import "strings"
+
+// Direction says which way of a metric is better.
+type Direction string
+
+// The directions of metrics.
+const (
+	HigherBetter Direction = "higher"
+	LowerBetter  Direction = "lower"
+	Neutral      Direction = "neutral" // neither way is better: work done, sizes of settings
+)
+
+// Metric is a measured quantity. Name is the project's own (SI-style, unit at
+// its end); Unit is how values are stored; sizes in GB and MB are binary
+// (2^30, 2^20), as db_bench divides by 1048576.
+type Metric struct {
+	Name      string    `json:"name"`
+	Unit      string    `json:"unit"`
+	Direction Direction `json:"direction"`
+	Title     string    `json:"-"` // for headings: "QPS"
+	About     string    `json:"-"` // one sentence for people
+}
+
+// metrics lists the known metrics in the order pages show them.
+var metrics = []Metric{
+	{"qps", "1/s", HigherBetter, "QPS", "operations per second of all counted threads"},
+	{"mb_per_s", "MB/s", HigherBetter, "MB/s", "user data read or written per second"},
+	{"usec_per_op", "µs", LowerBetter, "µs per operation", "time per operation; per thread since RocksDB 6.0, wall time before: compare QPS instead"},
+	{"p50", "µs", LowerBetter, "p50", "median response time"},
+	{"p75", "µs", LowerBetter, "p75", "75th percentile of the response time"},
+	{"p95", "µs", LowerBetter, "p95", "95th percentile of the response time"},
+	{"p99", "µs", LowerBetter, "p99", "99th percentile of the response time"},
+	{"p99_9", "µs", LowerBetter, "p99.9", "99.9th percentile of the response time"},
+	{"p99_99", "µs", LowerBetter, "p99.99", "99.99th percentile of the response time"},
+	{"max", "µs", LowerBetter, "max", "longest response time"},
+	{"average", "µs", LowerBetter, "average", "mean response time"},
+	{"elapsed_s", "s", Neutral, "elapsed", "wall time of the step as the benchmark program counts it"},
+	{"operations", "count", Neutral, "operations", "operations done by all counted threads"},
+	{"found_percent", "%", Neutral, "found", "share of reads that found their key, in one thread"},
+	{"db_size_gb", "GB", LowerBetter, "database size", "size of the LSM tree"},
+	{"level0_size_gb", "GB", Neutral, "L0 size", "size of level 0"},
+	{"blob_size_gb", "GB", LowerBetter, "blob size", "size of blob files"},
+	{"compaction_write_gb", "GB", LowerBetter, "compaction write", "written by compaction, flush included"},
+	{"compaction_read_gb", "GB", LowerBetter, "compaction read", "read by compaction"},
+	{"flush_write_gb", "GB", Neutral, "flush write", "written by memtable flushes"},
+	{"ingest_gb", "GB", Neutral, "ingest", "written by the application"},
+	{"write_amp", "ratio", LowerBetter, "write amplification", "(compaction write + flush) / ingest, as benchmark.sh counts it: flush counts twice"},
+	{"compaction_write_mb_per_s", "MB/s", Neutral, "compaction write rate", "compaction write over uptime"},
+	{"compaction_wall_s", "s", LowerBetter, "compaction wall time", "wall seconds spent in compaction, summed over jobs"},
+	{"compaction_cpu_s", "s", LowerBetter, "compaction CPU", "CPU seconds spent in compaction"},
+	{"blob_read_gb", "GB", Neutral, "blob compaction read", "blob data read by compaction"},
+	{"blob_write_gb", "GB", Neutral, "blob compaction write", "blob data written by compaction"},
+	{"uptime_s", "s", Neutral, "uptime", "seconds the database was open; includes waiting for compaction"},
+	{"stall_s", "s", LowerBetter, "stall time", "seconds writes were stalled"},
+	{"stall_percent", "%", LowerBetter, "stalled", "share of the uptime in which writes were stalled"},
+	{"stall_count", "count", LowerBetter, "stalls", "number of write stalls"},
+	{"user_cpu_s", "s", LowerBetter, "user CPU", "user CPU seconds of the benchmark process"},
+	{"system_cpu_s", "s", LowerBetter, "system CPU", "system CPU seconds of the benchmark process"},
+	{"rss_gb", "GB", LowerBetter, "RSS", "peak resident memory of the benchmark process"},
+	{"read_io_gb", "GB", LowerBetter, "storage read", "bytes the process read from storage"},
+	{"write_io_gb", "GB", LowerBetter, "storage write", "bytes the process wrote to storage"},
+	{"real_s", "s", LowerBetter, "wall time", "wall seconds of the whole process"},
+	{"ips", "1/s", HigherBetter, "IPS", "inserts per second"},
+}
+
+var metricByName = func() map[string]Metric {
+	m := make(map[string]Metric, len(metrics))
+	for _, x := range metrics {
+		m[x.Name] = x
+	}
+	return m
+}()
+
+// Metrics gives the known metrics in the order pages show them. The caller
+// owns the slice.
+func Metrics() []Metric { return append([]Metric(nil), metrics...) }
+
+// LookupMetric gives the definition of a metric by name. Names beginning with
+// "ticker_" (RocksDB statistics counters) and "perf_" (perf context counters)
+// belong to open families of neutral counts. ok is false for any other name
+// that is not in [Metrics].
+func LookupMetric(name string) (m Metric, ok bool) {
+	if m, ok = metricByName[name]; ok {
+		return m, true
+	}
+	if rest, found := strings.CutPrefix(name, "ticker_"); found && rest != "" {
+		return Metric{name, "count", Neutral, rest, "RocksDB statistics counter"}, true
+	}
+	if rest, found := strings.CutPrefix(name, "perf_"); found && rest != "" {
+		return Metric{name, "count", Neutral, rest, "RocksDB perf context counter"}, true
+	}
+	return Metric{}, false
+}
+
+// metricRank orders metrics as [Metrics] lists them, the open families after.
+func metricRank(name string) int {
+	for i, m := range metrics {
+		if m.Name == name {
+			return i
+		}
+	}
+	return len(metrics)
+}
+
+// CompareMetrics orders metric names as pages show them.
+func CompareMetrics(a, b string) int {
+	if d := metricRank(a) - metricRank(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// PrimaryMetric names the metric that decides a step: ips for the insert steps
+// of the Insert Benchmark (l.*), qps otherwise.
+func PrimaryMetric(suite, step string) string {
+	if suite == SuiteIBench && strings.HasPrefix(step, "l.") {
+		return "ips"
+	}
+	return "qps"
+}
