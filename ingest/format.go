@@ -1,0 +1,152 @@
+package ingest
+
+import (
+	"bytes"
+	"path"
+	"sort"
+
+	"github.com/relqps/relqps/internal/bench"
+)
+
+// input is one file of an upload: its bytes, and what is known about it before
+// a reader looks at them. Readers must not change it.
+type input struct {
+	// path is slash-separated: inside the archive, or the upload's file name.
+	path string
+	raw  []byte // the file's own bytes, decompressed
+	// text is raw in UTF-8 without byte order mark. Line ends are as they were:
+	// \n or \r\n; see [lines].
+	text []byte
+	// stated is what flags and path say; a content that says otherwise is an
+	// error. statedBy names who says it, for that error.
+	stated   bench.Context
+	statedBy string
+	// hinted is what the base file name and free directory names suggest; it
+	// gives way to anything stated.
+	hinted bench.Context
+	// serverFrom names the directory that the hinted server was taken from.
+	serverFrom string
+	set        *set
+	format     *format // nil: not recognised
+}
+
+// set is all files of one upload, for readers that look at a file's siblings.
+type set struct {
+	files []*input // in reading order
+	byKey map[string]*input
+}
+
+// at gives the file at a path inside the upload, nil when there is none.
+func (s *set) at(name string) *input { return s.byKey[path.Clean(name)] }
+
+// in gives the files directly inside a directory, in order of their names.
+func (s *set) in(dir string) []*input {
+	var files []*input
+	for _, f := range s.files {
+		if path.Dir(f.path) == path.Clean(dir) {
+			files = append(files, f)
+		}
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].path < files[j].path })
+	return files
+}
+
+// output is what a reader made of one file. A refused file's runs and matrices
+// are dropped; its messages say why. Messages of a taken file are lines that
+// were not understood.
+type output struct {
+	state    bench.FileState
+	runs     []bench.Run
+	matrices []bench.Matrix
+	messages []bench.Message
+	warnings []bench.Message // those that belong to no single result
+}
+
+// format is one kind of file. detect looks at content only (a path may be
+// misnamed) and must be cheap and total; read must be total too: whatever the
+// bytes, it neither panics nor hangs, and its output is bounded by its input.
+type format struct {
+	name   string
+	detect func(in *input) bool
+	read   func(in *input) output
+}
+
+// formats lists the known formats; the first that detects a file reads it, so
+// the more specific stand first.
+func formats() []*format {
+	return []*format{
+		{name: formatEmpty, detect: isEmpty, read: readEmpty},
+	}
+}
+
+// The names of formats as stored with files and shown on pages.
+const (
+	formatEmpty     = "empty"
+	formatReport    = "report.tsv"
+	formatOldReport = "report.txt without header"
+	formatSummary   = "summary.tsv"
+	formatSum       = "sum.txt"
+	formatMatrix    = "matrix"
+	formatCISummary = "SUMMARY.csv"
+	formatLog       = "db_bench log"
+	formatIntervals = "report_file csv"
+	formatResultDir = "benchmark.sh result directory"
+)
+
+// detectFormat gives the format of a file, nil when none knows it.
+func detectFormat(in *input) *format {
+	for _, f := range formats() {
+		if f.detect(in) {
+			return f
+		}
+	}
+	return nil
+}
+
+func isEmpty(in *input) bool { return len(bytes.TrimSpace(in.text)) == 0 }
+
+// readEmpty keeps a file without figures: scripts leave such placeholders where
+// a benchmark did not run.
+func readEmpty(in *input) output {
+	return output{state: bench.FileAttachment, messages: []bench.Message{{File: in.path, Text: "the file is empty"}}}
+}
+
+// maxLine bounds the length of a line of a table. Longer ones are no result
+// tables, whatever they are.
+const maxLine = 64 << 10
+
+// lines walks over the lines of a text without copying; a line's number counts
+// from 1, its \r\n or \n is removed. (A lone \r stays: in a db_bench log it
+// separates progress text.)
+type lines struct {
+	rest   []byte
+	number int
+}
+
+func newLines(text []byte) lines { return lines{rest: text} }
+
+// next gives the next line; ok is false at the end.
+func (l *lines) next() (line []byte, number int, ok bool) {
+	if len(l.rest) == 0 {
+		return nil, 0, false
+	}
+	l.number++
+	if i := bytes.IndexByte(l.rest, '\n'); i >= 0 {
+		line, l.rest = l.rest[:i], l.rest[i+1:]
+	} else {
+		line, l.rest = l.rest, nil
+	}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line, l.number, true
+}
+
+// refused is the output of a file that cannot be taken.
+func refused(messages ...bench.Message) output {
+	return output{state: bench.FileRefused, messages: messages}
+}
+
+// maxMessages bounds the places a file is told about; what is beyond them is
+// counted, not listed.
+const maxMessages = 20
