@@ -58,8 +58,14 @@ func Start(ctx context.Context) (*Browser, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A killed browser leaves its temporary files behind: they get a folder that goes with the browser.
+	temporary, err := os.MkdirTemp("", "relqps-browser-")
+	if err != nil {
+		return nil, err
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path),
+		chromedp.Env("TMPDIR="+temporary),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-domain-reliability", true),
@@ -78,7 +84,8 @@ func Start(ctx context.Context) (*Browser, error) {
 	}))
 	closeAll := sync.OnceFunc(func() {
 		closeRoot()
-		closeAllocator()
+		closeAllocator() // waits for the end of the process
+		_ = os.RemoveAll(temporary)
 	})
 	if err := chromedp.Do(root); err != nil {
 		closeAll()
@@ -87,7 +94,7 @@ func Start(ctx context.Context) (*Browser, error) {
 	return &Browser{ctx: root, close: closeAll}, nil
 }
 
-// Close ends the browser and removes its profile. Closing twice is fine.
+// Close ends the browser and removes its profile and temporary files. Closing twice is fine.
 func (b *Browser) Close() { b.close() }
 
 // Tab is one page of a browser. It must be closed. Its methods must not be called at the same time.
