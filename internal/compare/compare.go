@@ -18,9 +18,10 @@ const Level = 0.95
 // Base names the point that series are divided by. Compiler and Config are ""
 // to divide every series by its own point at Version; set, they name the build
 // or config whose point divides the others of the same server, workload, step
-// and clients.
+// and clients. With one of them set and Version "" every point is divided by
+// that build's or config's point at the same version.
 type Base struct {
-	Version  string `json:"version"`
+	Version  string `json:"version,omitempty"`
 	Compiler string `json:"compiler,omitempty"`
 	Config   string `json:"config,omitempty"`
 }
@@ -116,9 +117,9 @@ func Compare(series []bench.Series, opt Options) Comparison {
 	}
 	for i := range lines {
 		l := &lines[i]
-		if c.Base.Version != "" {
+		if c.Base != (Base{}) {
 			l.setBase(lines, c.Base)
-			if l.BaseValue == nil {
+			if l.WhyNoBase != "" {
 				c.WithoutBase = append(c.WithoutBase, l.Coordinate)
 			}
 		}
@@ -376,6 +377,10 @@ func (l *Line) setBase(lines []Line, base Base) {
 			return
 		}
 	}
+	if base.Version == "" {
+		l.divideByVersion(from)
+		return
+	}
 	b := from.at(base.Version)
 	switch {
 	case b == nil:
@@ -388,19 +393,37 @@ func (l *Line) setBase(lines []Line, base Base) {
 	value := b.Value
 	l.BaseValue, l.BaseN, l.BaseLog, l.BaseSE2 = &value, b.N, b.Log, b.SE2
 	for i := range l.Points {
-		p := &l.Points[i]
-		r := p.Value / value
-		p.Relative = &r
-		// The point that is the base is 1.00 by definition and has no doubt.
-		if from == l && p.Version == base.Version {
-			lo, hi := r, r
-			p.Low, p.High = &lo, &hi
-			continue
+		l.divide(&l.Points[i], from, b)
+	}
+}
+
+// divideByVersion divides every point by the other line's point at the same
+// version; there is no single figure that is 1.00.
+func (l *Line) divideByVersion(from *Line) {
+	found := false
+	for i := range l.Points {
+		if b := from.at(l.Points[i].Version); b != nil && b.HasLog {
+			l.divide(&l.Points[i], from, b)
+			found = true
 		}
-		if half, ok := l.halfWidth(p, from, b); ok && p.HasLog {
-			lo, hi := math.Exp(p.Log-b.Log-half), math.Exp(p.Log-b.Log+half)
-			p.Low, p.High = &lo, &hi
-		}
+	}
+	if !found {
+		l.WhyNoBase = "no version in common with the base"
+	}
+}
+
+func (l *Line) divide(p *Point, from *Line, b *Point) {
+	r := p.Value / b.Value
+	p.Relative = &r
+	// A point divided by itself is 1.00 by definition and has no doubt.
+	if p == b {
+		lo, hi := r, r
+		p.Low, p.High = &lo, &hi
+		return
+	}
+	if half, ok := l.halfWidth(p, from, b); ok && p.HasLog {
+		lo, hi := math.Exp(p.Log-b.Log-half), math.Exp(p.Log-b.Log+half)
+		p.Low, p.High = &lo, &hi
 	}
 }
 

@@ -248,3 +248,31 @@ func TestUnknownNoiseGivesNoIntervalAndNoVerdict(t *testing.T) {
 		t.Errorf("verdict %q", v)
 	}
 }
+
+func TestBaseOfAnotherCompilerAtEachVersion(t *testing.T) {
+	t.Parallel()
+	q := Query{Filter: bench.SeriesFilter{Compilers: []string{"clang"}}, Options: Options{Base: Base{Compiler: "gcc"}}}
+	if diff := cmp.Diff([]string{"clang", "gcc"}, q.Fetch().Compilers); diff != "" {
+		t.Error(diff)
+	}
+	c := q.Answer([]bench.Series{
+		series(t, coordinate("fillseq", "gcc"), "9.0.0 100", "10.0.0 200"),
+		series(t, coordinate("fillseq", "clang"), "9.0.0 110", "10.0.0 260", "10.1.0 5"),
+	})
+	if len(c.Lines) != 1 || c.Lines[0].Compiler != "clang" {
+		t.Fatalf("lines %+v", c.Lines)
+	}
+	near(t, "9.0.0", c.Lines[0].At("9.0.0").Relative, 1.1, 1e-12)
+	near(t, "10.0.0", c.Lines[0].At("10.0.0").Relative, 1.3, 1e-12)
+	if p := c.Lines[0].At("10.1.0"); p.Relative != nil {
+		t.Errorf("no base at 10.1.0, yet relative %g", *p.Relative)
+	}
+}
+
+func TestFamiliesAreFetchedWhole(t *testing.T) {
+	t.Parallel()
+	q := Query{Filter: bench.SeriesFilter{Steps: []string{"overwriteandwait", "fillseq"}}, Options: Options{JoinFamilies: true}}
+	if diff := cmp.Diff([]string{"overwrite", "overwriteandwait", "fillseq"}, q.Fetch().Steps); diff != "" {
+		t.Error(diff)
+	}
+}
