@@ -8,9 +8,10 @@ SHELL := /bin/bash
 
 # Arguments of `./relqps demo`, e.g. make demo ARGS='--addr 127.0.0.1:9090'.
 ARGS ?=
-# Further arguments of `go test`, e.g. make test TESTFLAGS='-run Version -v'; PKGS narrows the packages.
+# Further arguments of `go test`, e.g. make test TESTFLAGS='-run Version -v'.
 TESTFLAGS ?=
-PKGS ?= ./...
+# The packages. Go leaves folders named testdata out of ./..., so the one that is a package is named.
+PKGS ?= ./... ./internal/testdata
 # Which benchmarks `make bench` runs, and how often.
 BENCH ?= .
 BENCHFLAGS ?= -benchmem
@@ -79,11 +80,11 @@ bundle: ## bundle the page script and the style sheet, when stale
 lint: ## format, vet, staticcheck, templates and their generated code
 	@unformatted=$$(find . \( -name .git -o -name node_modules -o -name .cache \) -prune -o -name '*.go' -print0 | xargs -0 gofmt -l); \
 	if [ -n "$$unformatted" ]; then printf 'not formatted with gofmt:\n%s\n' "$$unformatted" >&2; exit 1; fi
-	$(GO) vet ./...
-	$(GO) tool staticcheck ./...
+	$(GO) vet $(PKGS)
+	$(GO) tool staticcheck $(PKGS)
 	$(GO) tool templ fmt -fail .
 	$(GO) tool templ generate -check
-	$(GO) test $(TESTFLAGS) ./internal/arch
+	$(GO) test -count=1 ./internal/arch
 
 .PHONY: typecheck
 typecheck: ## type check of the page script
