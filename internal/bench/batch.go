@@ -170,16 +170,16 @@ func (r *Result) Set(v Value) {
 // length of Bounds. Percents is used instead of Counts by sources that give
 // shares only.
 type Histogram struct {
-	Operation string
-	Unit      string
-	Bounds    []float64
-	Counts    []float64 // nil when the source gives percents
-	Percents  []float64
-	Count     *float64 // total
-	Min       *float64
-	Max       *float64
-	Average   *float64
-	StdDev    *float64
+	Operation string    `json:"operation"`
+	Unit      string    `json:"unit"`
+	Bounds    []float64 `json:"bounds"`
+	Counts    []float64 `json:"counts,omitempty"` // nil when the source gives percents
+	Percents  []float64 `json:"percents,omitempty"`
+	Count     *float64  `json:"count,omitempty"` // total
+	Min       *float64  `json:"min,omitempty"`
+	Max       *float64  `json:"max,omitempty"`
+	Average   *float64  `json:"average,omitempty"`
+	StdDev    *float64  `json:"stddev,omitempty"`
 }
 
 // TimeSeries is a figure over time within a step. Value i belongs to the
@@ -196,11 +196,11 @@ type TimeSeries struct {
 // Breakdown is a figure of a result split by a key, such as latency by the
 // number of block reads.
 type Breakdown struct {
-	Key     string
-	Bucket  string
-	Samples int64
-	Unit    string
-	Value   float64
+	Key     string  `json:"key"`
+	Bucket  string  `json:"bucket"`
+	Samples int64   `json:"samples"`
+	Unit    string  `json:"unit"`
+	Value   float64 `json:"value"`
 }
 
 // MatrixKind says what a matrix holds.
