@@ -1,0 +1,87 @@
+// Package api is the JSON HTTP API under /api/v1, described by its own OpenAPI
+// document. Reading is public; writing needs a token. Errors are
+// application/problem+json, for inputs with the places at fault; nothing
+// internal ever reaches a client.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+
+	"github.com/relqps/relqps/internal/bench"
+)
+
+// Store is what the API reads and corrects. It is declared here to keep the
+// database driver out of this package; internal/postgres satisfies it.
+type Store interface {
+	Series(ctx context.Context, f bench.SeriesFilter) ([]bench.Series, error)
+	Runs(ctx context.Context, f bench.RunFilter) (bench.RunPage, error)
+	Run(ctx context.Context, id int64) (bench.RunDetail, error)
+	UploadBytes(ctx context.Context, id int64) (bench.UploadInfo, []byte, error)
+	PatchRun(ctx context.Context, id int64, patch bench.RunPatch, reason, actor string) error
+	WithdrawUpload(ctx context.Context, id int64, reason, actor string) error
+	Authenticate(ctx context.Context, token string) (bench.Identity, error)
+	Ready(ctx context.Context) error
+}
+
+// Ingester takes an upload: reads, validates and stores it in one transaction.
+// dryRun does all of it and stores nothing.
+type Ingester interface {
+	Ingest(ctx context.Context, u bench.Upload, dryRun bool) (bench.Receipt, error)
+}
+
+// Config is what the API needs. All fields but MaxBody are required.
+type Config struct {
+	Store    Store
+	Ingester Ingester
+	Logger   *slog.Logger
+	Metrics  http.Handler // answers /metrics
+	Version  string       // of relqps, shown in the OpenAPI document
+	MaxBody  int64        // bytes of an upload as sent; 0 means [MaxBodyDefault]
+}
+
+// MaxBodyDefault bounds an upload as sent. What it may grow to when unpacked is
+// bounded by the ingester.
+const MaxBodyDefault = 64 << 20
+
+type server struct {
+	Config
+}
+
+// Register adds the API's routes to a router. It panics on a programming error
+// in the description of an operation, as huma does.
+func Register(r chi.Router, c Config) {
+	if c.MaxBody == 0 {
+		c.MaxBody = MaxBodyDefault
+	}
+	s := &server{c}
+	useProblemStatus()
+
+	config := huma.DefaultConfig("relqps", c.Version)
+	config.Info.Description = "Results of database benchmarks: upload, read as series relative to a base, correct."
+	config.OpenAPIPath = "/api/openapi"
+	// huma's own page loads its script from elsewhere; ours is plain HTML.
+	config.DocsPath = ""
+	config.SchemasPath = ""
+	config.CreateHooks = nil // no $schema fields in answers: shapes are a contract
+	config.RejectUnknownQueryParameters = true
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token": {Type: "http", Scheme: "bearer", Description: "made by relqps token create"},
+	}
+	a := humachi.New(r, config)
+
+	s.registerSeries(a)
+	s.registerRuns(a)
+	s.registerUploads(r, a)
+	s.registerOperations(r)
+	registerDocs(r, a)
+
+	r.NotFound(func(w http.ResponseWriter, req *http.Request) {
+		s.problem(w, req, bench.Errorf(bench.KindNotFound, "no such address: %s", req.URL.Path))
+	})
+}

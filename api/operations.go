@@ -1,0 +1,32 @@
+package api
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// registerOperations adds what operators poll: /healthz answers while the
+// process lives, /readyz while the database answers with the right schema.
+func (s *server) registerOperations(r chi.Router) {
+	r.Get("/healthz", func(w http.ResponseWriter, req *http.Request) { s.plain(w, req, http.StatusOK, "ok\n") })
+	r.Get("/readyz", func(w http.ResponseWriter, req *http.Request) {
+		if err := s.Store.Ready(req.Context()); err != nil {
+			s.Logger.Error("not ready", "error", err)
+			s.plain(w, req, http.StatusServiceUnavailable, "the database does not answer\n")
+			return
+		}
+		s.plain(w, req, http.StatusOK, "ready\n")
+	})
+	r.Handle("/metrics", s.Metrics)
+}
+
+func (s *server) plain(w http.ResponseWriter, r *http.Request, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if _, err := io.WriteString(w, text); err != nil {
+		s.Logger.Info("client went away", "path", r.URL.Path, "error", err)
+	}
+}
