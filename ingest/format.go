@@ -17,10 +17,12 @@ type input struct {
 	// text is raw in UTF-8 without byte order mark. Line ends are as they were:
 	// \n or \r\n; see [lines].
 	text []byte
-	// stated is what flags and path say; a content that says otherwise is an
-	// error. statedBy names who says it, for that error.
-	stated   bench.Context
-	statedBy string
+	// given is what flags or form fields say and byPath what the directories of
+	// the path say; a content that says otherwise is an error. See [input.resolve].
+	given  bench.Context
+	byPath bench.Context
+	// options are those that a bm.* directory stands for.
+	options map[string]string
 	// hinted is what the base file name and free directory names suggest; it
 	// gives way to anything stated.
 	hinted bench.Context
