@@ -258,6 +258,8 @@ type Upload struct {
 	Bytes    []byte
 	Context  Context
 	Actor    string // the token's name, or "command line"
+	// DryRun asks for all checks and the receipt, and for nothing to be stored.
+	DryRun bool
 }
 
 // RunRef names a stored run.
@@ -268,7 +270,8 @@ type RunRef struct {
 
 // Receipt says what a write did. AlreadyThere counts rows whose measurement was
 // stored before (or stands twice in the upload); Merged those among them that
-// added figures. Values counts figures newly stored.
+// added figures. Values counts figures newly stored. After a dry run UploadID is
+// 0 and Runs names only runs that are there already.
 type Receipt struct {
 	UploadID     int64
 	SHA256       string
