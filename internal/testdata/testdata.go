@@ -1,59 +1,50 @@
-// Package testdata decides for tests what happens when something they use is not there: data sets that are no part of
-// the repository, and programs that have to be installed.
+// Package testdata finds what tests need and the repository does not hold:
+// programs, and third-party data that may not be committed.
+//
+// The folder's name keeps it out of the pattern ./...; name it to vet or test it.
 package testdata
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 )
 
-// EnvShared is the environment variable that names the folder of Shared.
-const EnvShared = "RELQPS_SHARED"
-
-// Shared returns the folder with the published result archives that some tests read beside their own data. It is what
-// RELQPS_SHARED names, else a folder `shared` next to the checkout or next to one of the folders above it. Without one
-// the test is skipped, under CI too: the archives are not ours to give away, and the suite is complete without them.
+// Shared gives the folder of third-party data: $RELQPS_SHARED, else a folder
+// named "shared" beside the checkout. Where there is none, it skips the test,
+// under CI as well: that data is optional, and no suite may depend on it alone.
 func Shared(t testing.TB) string {
 	t.Helper()
-	dir, err := findShared(os.Getenv(EnvShared))
+	if dir := os.Getenv("RELQPS_SHARED"); dir != "" {
+		if !isDir(dir) {
+			t.Fatalf("RELQPS_SHARED names %s, which is no folder", dir)
+		}
+		return dir
+	}
+	wd, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if dir == "" {
-		t.Skipf("no folder `shared` next to the checkout and %s is not set: the published archives are not compared with", EnvShared)
+	dir, ok := sharedFrom(wd)
+	if !ok {
+		t.Skip("skipped: no shared data (set RELQPS_SHARED, or put a folder named shared beside the checkout)")
 	}
 	return dir
 }
 
-// findShared returns the folder, or "" where there is none. A folder that was named must exist.
-func findShared(named string) (string, error) {
-	if named != "" {
-		if !isDir(named) {
-			return "", fmt.Errorf("%s=%s is not a folder", EnvShared, named)
-		}
-		return filepath.Abs(named)
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	checkout := false
+// sharedFrom walks up from a folder to the checkout, which is where go.mod
+// lies, and looks beside it.
+func sharedFrom(dir string) (string, bool) {
 	for {
-		// Only from the checkout upwards: a package of ours may be called shared one day.
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			checkout = true
+			shared := filepath.Join(filepath.Dir(dir), "shared")
+			return shared, isDir(shared)
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", nil
+		if dir == filepath.Dir(dir) {
+			return "", false
 		}
-		if shared := filepath.Join(parent, "shared"); checkout && isDir(filepath.Join(shared, "data")) {
-			return shared, nil
-		}
-		dir = parent
+		dir = filepath.Dir(dir)
 	}
 }
 
@@ -62,34 +53,36 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Need ends the test when err, which says that a component is missing, is not nil: on a developer's machine the test
-// is skipped with the error's text; where CI is set it fails, so that a missing component is never taken for a success.
-func Need(t testing.TB, err error) {
+// NeedProgram gives the path of the first of the named programs that is
+// installed: a name is looked up in PATH, a path with a slash is taken as it
+// is. Without any the test is skipped, or fails under CI; see [Missing].
+func NeedProgram(t testing.TB, names ...string) string {
 	t.Helper()
-	if err == nil {
-		return
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
 	}
-	if ci() {
-		t.Fatalf("%v; this test must run under CI (scripts/test-deps.sh installs what tests need)", err)
-	}
-	t.Skipf("%v (scripts/test-deps.sh installs what tests need)", err)
+	Missing(t, "none of these programs is installed: %q", names)
+	return ""
 }
 
-// Program returns the path of a program on PATH that the test runs, such as db_bench. A missing one is treated as by
-// Need.
-func Program(t testing.TB, name string) string {
+// Missing ends a test that lacks something it needs, with a line that says
+// what: as skipped on somebody's machine, as failed where the environment
+// variable CI is set, because there everything is installed.
+func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		Need(t, fmt.Errorf("%s is not installed", name))
+	if InCI() {
+		t.Fatalf("missing under CI: "+format, args...)
 	}
-	return path
+	t.Skipf("skipped: "+format, args...)
 }
 
-// ci says whether the tests run under continuous integration: CI is set to something that is not a plain no.
-func ci() bool {
+// InCI reports whether the environment variable CI says that this is an
+// automated run: it is set to something other than "false" or "0".
+func InCI() bool {
 	switch os.Getenv("CI") {
-	case "", "0", "false", "no":
+	case "", "0", "false":
 		return false
 	}
 	return true

@@ -1,119 +1,90 @@
 package testdata
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 )
 
-// recorder is a testing.TB that notes how a helper ended a test.
-type recorder struct {
+// ending records how a test ended. Like a real test it goes no further then.
+type ending struct {
 	testing.TB
-	outcome string
+	skipped, failed bool
 }
 
-func (r *recorder) Helper() {}
+func (e *ending) Helper()               {}
+func (e *ending) Skip(...any)           { e.skipped = true; runtime.Goexit() }
+func (e *ending) Skipf(string, ...any)  { e.skipped = true; runtime.Goexit() }
+func (e *ending) Fatal(...any)          { e.failed = true; runtime.Goexit() }
+func (e *ending) Fatalf(string, ...any) { e.failed = true; runtime.Goexit() }
 
-func (r *recorder) Fatalf(format string, args ...any) {
-	r.outcome = "fails: " + fmt.Sprintf(format, args...)
-	runtime.Goexit()
-}
-
-func (r *recorder) Skipf(format string, args ...any) {
-	r.outcome = "skips: " + fmt.Sprintf(format, args...)
-	runtime.Goexit()
-}
-
-// record runs a helper the way the testing package runs a test: on a goroutine that it may end.
-func record(t *testing.T, helper func(testing.TB)) string {
-	t.Helper()
-	r := &recorder{TB: t, outcome: "goes on"}
+// endingOf runs f as a test would and tells how that ended.
+func endingOf(t *testing.T, f func(testing.TB)) *ending {
+	e := &ending{TB: t}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		helper(r)
+		f(e)
 	}()
 	<-done
-	return r.outcome
+	return e
 }
 
-func TestMissingComponentSkipsAtHomeAndFailsUnderCI(t *testing.T) {
-	missing := errors.New("db_bench 7.8 is not installed")
-	tests := []struct {
-		ci   string
-		err  error
-		want string
-	}{
-		{"", missing, "skips: db_bench 7.8 is not installed"},
-		{"false", missing, "skips: db_bench 7.8 is not installed"},
-		{"true", missing, "fails: db_bench 7.8 is not installed"},
-		{"1", missing, "fails: db_bench 7.8 is not installed"},
-		{"true", nil, "goes on"},
-		{"", nil, "goes on"},
+func TestSharedIsFoundBesideTheCheckout(t *testing.T) {
+	root := t.TempDir()
+	inside := filepath.Join(root, "checkout", "internal", "deep")
+	if err := os.MkdirAll(inside, 0o755); err != nil {
+		t.Fatal(err)
 	}
-	for _, test := range tests {
-		t.Setenv("CI", test.ci)
-		got := record(t, func(tb testing.TB) { Need(tb, test.err) })
-		if !strings.HasPrefix(got, test.want) {
-			t.Errorf("CI=%q, error %v: the test %s, want %s", test.ci, test.err, got, test.want)
+	if err := os.WriteFile(filepath.Join(root, "checkout", "go.mod"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if dir, ok := sharedFrom(inside); ok {
+		t.Errorf("found %s before it was made", dir)
+	}
+	want := filepath.Join(root, "shared")
+	if err := os.Mkdir(want, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if dir, ok := sharedFrom(inside); !ok || dir != want {
+		t.Errorf("got %s, %t; want %s", dir, ok, want)
+	}
+}
+
+func TestSharedFollowsTheEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("RELQPS_SHARED", dir)
+	if got := Shared(t); got != dir {
+		t.Errorf("got %s, want %s", got, dir)
+	}
+	t.Setenv("RELQPS_SHARED", filepath.Join(dir, "absent"))
+	if e := endingOf(t, func(t testing.TB) { Shared(t) }); !e.failed {
+		t.Error("a wrong RELQPS_SHARED must not be passed over in silence")
+	}
+}
+
+func TestMissingProgramSkipsLocallyAndFailsUnderCI(t *testing.T) {
+	for ci, wantFailed := range map[string]bool{"": false, "0": false, "false": false, "true": true, "1": true} {
+		t.Setenv("CI", ci)
+		e := endingOf(t, func(t testing.TB) { NeedProgram(t, "no-such-program-anywhere", "nor-this-one") })
+		if e.failed != wantFailed || e.skipped == wantFailed {
+			t.Errorf("CI=%q: failed %t, skipped %t", ci, e.failed, e.skipped)
 		}
 	}
 }
 
-func TestProgramIsLookedUpOnPath(t *testing.T) {
+func TestNeedProgramGivesTheFirstThatIsThere(t *testing.T) {
 	dir := t.TempDir()
-	want := filepath.Join(dir, "measure")
-	if err := os.WriteFile(want, []byte("#!/bin/sh\n"), 0o755); err != nil {
+	path := filepath.Join(dir, "here")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)
-	t.Setenv("CI", "true")
-	if got := Program(t, "measure"); got != want {
-		t.Errorf("Program = %q, want %q", got, want)
+	if got := NeedProgram(t, "absent", "here"); got != path {
+		t.Errorf("by name: got %s, want %s", got, path)
 	}
-	got := record(t, func(tb testing.TB) { Program(tb, "measure-more") })
-	if !strings.HasPrefix(got, "fails: measure-more is not installed") {
-		t.Errorf("a missing program: the test %s, want a failure that names it", got)
-	}
-}
-
-func TestSharedFolderIsFoundNextToTheCheckout(t *testing.T) {
-	top := t.TempDir()
-	top, err := filepath.EvalSymlinks(top)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inside := filepath.Join(top, "checkout", "ingest", "deep")
-	for _, dir := range []string{inside, filepath.Join(top, "checkout", "shared", "data")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(top, "checkout", "go.mod"), []byte("module x\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(inside)
-	if got, err := findShared(""); err != nil || strings.HasPrefix(got, top) {
-		t.Errorf("without a folder beside the checkout: %q, %v, want none: one inside it does not count", got, err)
-	}
-
-	want := filepath.Join(top, "shared")
-	if err := os.MkdirAll(filepath.Join(want, "data"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := findShared(""); err != nil || got != want {
-		t.Errorf("found %q, %v, want %q", got, err, want)
-	}
-
-	named := filepath.Join(top, "checkout", "shared")
-	if got, err := findShared(named); err != nil || got != named {
-		t.Errorf("a named folder: %q, %v, want %q", got, err, named)
-	}
-	if _, err := findShared(filepath.Join(top, "nowhere")); err == nil {
-		t.Error("a named folder that does not exist is accepted")
+	if got := NeedProgram(t, filepath.Join(dir, "absent"), path); got != path {
+		t.Errorf("by path: got %s, want %s", got, path)
 	}
 }
