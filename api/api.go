@@ -22,23 +22,26 @@ type Store interface {
 	Series(ctx context.Context, f bench.SeriesFilter) ([]bench.Series, error)
 	Runs(ctx context.Context, f bench.RunFilter) (bench.RunPage, error)
 	Run(ctx context.Context, id int64) (bench.RunDetail, error)
-	UploadBytes(ctx context.Context, id int64) (bench.UploadInfo, []byte, error)
-	PatchRun(ctx context.Context, id int64, patch bench.RunPatch, reason, actor string) error
-	WithdrawUpload(ctx context.Context, id int64, reason, actor string) error
-	Authenticate(ctx context.Context, token string) (bench.Identity, error)
-	Ready(ctx context.Context) error
+	UploadBytes(ctx context.Context, id int64) (filename string, content []byte, err error)
+	PatchRun(ctx context.Context, id int64, p bench.RunPatch, reason, actor string, detect bench.DetectFunc) error
+	WithdrawRun(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
+	RestoreRun(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
+	WithdrawUpload(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
+	Authenticate(ctx context.Context, token string) (bench.Token, error)
+	Ping(ctx context.Context) error
 }
 
 // Ingester takes an upload: reads, validates and stores it in one transaction.
-// dryRun does all of it and stores nothing.
+// The ingest package satisfies it.
 type Ingester interface {
-	Ingest(ctx context.Context, u bench.Upload, dryRun bool) (bench.Receipt, error)
+	Ingest(ctx context.Context, u bench.Upload) (bench.Receipt, error)
 }
 
-// Config is what the API needs. All fields but MaxBody are required.
+// Config is what the API needs. All fields but Detect and MaxBody are required.
 type Config struct {
 	Store    Store
 	Ingester Ingester
+	Detect   bench.DetectFunc // run inside corrections; nil for none
 	Logger   *slog.Logger
 	Metrics  http.Handler // answers /metrics
 	Version  string       // of relqps, shown in the OpenAPI document

@@ -12,7 +12,7 @@ import (
 func (s *server) registerOperations(r chi.Router) {
 	r.Get("/healthz", func(w http.ResponseWriter, req *http.Request) { s.plain(w, req, http.StatusOK, "ok\n") })
 	r.Get("/readyz", func(w http.ResponseWriter, req *http.Request) {
-		if err := s.Store.Ready(req.Context()); err != nil {
+		if err := s.Store.Ping(req.Context()); err != nil {
 			s.Logger.Error("not ready", "error", err)
 			s.plain(w, req, http.StatusServiceUnavailable, "the database does not answer\n")
 			return

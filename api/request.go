@@ -45,20 +45,19 @@ func (a *authorized) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// identify gives who may write with an Authorization header, or an error that
-// says what is missing. Results come from runners, so their role may also
-// correct them.
-func (s *server) identify(ctx context.Context, header string) (bench.Identity, error) {
+// identify gives who asks with an Authorization header, or an error that says
+// what is missing for something that needs a role.
+func (s *server) identify(ctx context.Context, header string, needed bench.TokenRole) (bench.Token, error) {
 	token := bearer(header)
 	if token == "" {
-		return bench.Identity{}, bench.Errorf(bench.KindUnauthorized, "writing needs a token: Authorization: Bearer TOKEN (make one with relqps token create)")
+		return bench.Token{}, bench.Errorf(bench.KindUnauthorized, "writing needs a token: Authorization: Bearer TOKEN (make one with relqps token create)")
 	}
 	who, err := s.Store.Authenticate(ctx, token)
 	if err != nil {
-		return bench.Identity{}, err
+		return bench.Token{}, err
 	}
-	if who.Role != bench.RoleRunner && who.Role != bench.RoleAdmin {
-		return bench.Identity{}, bench.Errorf(bench.KindForbidden, "a token of role %s may not do this", who.Role)
+	if !who.Role.Allows(needed) {
+		return bench.Token{}, bench.Errorf(bench.KindForbidden, "this needs a token of role %s; yours is of role %s", needed, who.Role)
 	}
 	return who, nil
 }

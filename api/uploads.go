@@ -86,21 +86,21 @@ var uploadKeyAbout = map[string]string{
 
 // parseUpload reads the query of an upload. The filename loses what could
 // confuse a reader of messages: control characters and a leading slash.
-func parseUpload(q url.Values) (u bench.Upload, dryRun bool, err error) {
+func parseUpload(q url.Values) (u bench.Upload, err error) {
 	for key := range q {
 		if !slices.Contains(uploadKeys, key) {
-			return u, false, bench.Errorf(bench.KindInvalid, "unknown query key %q; known are %s", key, strings.Join(uploadKeys, ", "))
+			return u, bench.Errorf(bench.KindInvalid, "unknown query key %q; known are %s", key, strings.Join(uploadKeys, ", "))
 		}
 		if len(q[key]) > 1 {
-			return u, false, bench.Errorf(bench.KindInvalid, "%s is given %d times", key, len(q[key]))
+			return u, bench.Errorf(bench.KindInvalid, "%s is given %d times", key, len(q[key]))
 		}
 		if !utf8.ValidString(q.Get(key)) || strings.ContainsFunc(q.Get(key), func(r rune) bool { return r < ' ' }) || len(q.Get(key)) > 10_000 {
-			return u, false, bench.Errorf(bench.KindInvalid, "%s holds control characters, is not UTF-8 or is longer than 10,000 bytes", key)
+			return u, bench.Errorf(bench.KindInvalid, "%s holds control characters, is not UTF-8 or is longer than 10,000 bytes", key)
 		}
 	}
 	u.Filename = strings.TrimPrefix(path.Clean("/"+q.Get("filename")), "/")
 	if u.Filename == "" {
-		return u, false, bench.Errorf(bench.KindInvalid, "filename is missing")
+		return u, bench.Errorf(bench.KindInvalid, "filename is missing")
 	}
 	u.Context = bench.Context{
 		System: q.Get("system"), Suite: q.Get("suite"), Server: q.Get("server"), Workload: q.Get("workload"),
@@ -112,27 +112,27 @@ func parseUpload(q url.Values) (u bench.Upload, dryRun bool, err error) {
 	if c := q.Get("clients"); c != "" {
 		n, convErr := strconv.Atoi(c)
 		if convErr != nil || n < 1 || n > 1_000_000 {
-			return u, false, bench.Errorf(bench.KindInvalid, "clients is not a whole number above 0: %q", c)
+			return u, bench.Errorf(bench.KindInvalid, "clients is not a whole number above 0: %q", c)
 		}
 		u.Context.Clients = n
 	}
 	switch q.Get("dry_run") {
 	case "", "false", "0":
 	case "true", "1":
-		dryRun = true
+		u.DryRun = true
 	default:
-		return u, false, bench.Errorf(bench.KindInvalid, "dry_run is true or false, not %q", q.Get("dry_run"))
+		return u, bench.Errorf(bench.KindInvalid, "dry_run is true or false, not %q", q.Get("dry_run"))
 	}
-	return u, dryRun, nil
+	return u, nil
 }
 
 func (s *server) upload(w http.ResponseWriter, r *http.Request) {
-	who, err := s.identify(r.Context(), r.Header.Get("Authorization"))
+	who, err := s.identify(r.Context(), r.Header.Get("Authorization"), bench.TokenRunner)
 	if err != nil {
 		s.problem(w, r, err)
 		return
 	}
-	u, dryRun, err := parseUpload(r.URL.Query())
+	u, err := parseUpload(r.URL.Query())
 	if err != nil {
 		s.problem(w, r, err)
 		return
@@ -167,18 +167,18 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 	sum := sha256.Sum256(u.Bytes)
 	u.SHA256 = hex.EncodeToString(sum[:])
 
-	receipt, err := s.Ingester.Ingest(ctx, u, dryRun)
+	receipt, err := s.Ingester.Ingest(ctx, u)
 	if err != nil {
 		s.problem(w, r, err)
 		return
 	}
-	body, err := json.Marshal(client.NewReceiptBody(receipt, dryRun))
+	body, err := json.Marshal(client.NewReceiptBody(receipt, u.DryRun))
 	if err != nil {
 		s.problem(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if receipt.Duplicate || dryRun {
+	if receipt.Duplicate || u.DryRun {
 		w.WriteHeader(http.StatusOK)
 	} else {
 		w.WriteHeader(http.StatusCreated)
@@ -196,14 +196,14 @@ func (s *server) uploadFile(w http.ResponseWriter, r *http.Request) {
 		s.problem(w, r, bench.Errorf(bench.KindNotFound, "no such upload"))
 		return
 	}
-	info, data, err := s.Store.UploadBytes(r.Context(), id)
+	filename, data, err := s.Store.UploadBytes(r.Context(), id)
 	if err != nil {
 		s.problem(w, r, err)
 		return
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(info.Filename)}))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(filename)}))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	if _, err := w.Write(data); err != nil {
@@ -220,11 +220,11 @@ type withdrawInput struct {
 }
 
 func (s *server) withdraw(ctx context.Context, in *withdrawInput) (*struct{}, error) {
-	who, err := s.identify(ctx, in.Authorization)
+	who, err := s.identify(ctx, in.Authorization, bench.TokenAdmin)
 	if err != nil {
 		return nil, s.fail(in.request, err)
 	}
-	if err := s.Store.WithdrawUpload(ctx, in.ID, in.Body.Reason, who.Name); err != nil {
+	if err := s.Store.WithdrawUpload(ctx, in.ID, in.Body.Reason, who.Name, s.Detect); err != nil {
 		return nil, s.fail(in.request, err)
 	}
 	return nil, nil

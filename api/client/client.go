@@ -42,7 +42,7 @@ func New(address, token string) (*Client, error) {
 // Ingest uploads bytes with their context. A refusal comes back as a
 // [bench.Error] with the server's places; a server that is away or overloaded
 // as one of kind unavailable, after which trying again loses nothing.
-func (c *Client) Ingest(ctx context.Context, u bench.Upload, dryRun bool) (bench.Receipt, error) {
+func (c *Client) Ingest(ctx context.Context, u bench.Upload) (bench.Receipt, error) {
 	q := url.Values{"filename": {u.Filename}}
 	set := func(key, value string) {
 		if value != "" {
@@ -60,7 +60,7 @@ func (c *Client) Ingest(ctx context.Context, u bench.Upload, dryRun bool) (bench
 	if u.Context.Clients > 0 {
 		q.Set("clients", strconv.Itoa(u.Context.Clients))
 	}
-	if dryRun {
+	if u.DryRun {
 		q.Set("dry_run", "true")
 	}
 	address := c.base.JoinPath("api/v1/uploads")
