@@ -62,7 +62,7 @@ var bans = []ban{
 		"skipped test", regexp.MustCompile(`\b(t|b|tb|f)\.Skip(f|Now)?\(`), func(f string) bool {
 			return isGo(f) && !below(f, "internal/testdata") && !below(f, "internal/pgtest")
 		},
-		"testdata.Need, testdata.Program, testdata.Shared and pgtest decide what a missing component means, so that CI fails",
+		"testdata.NeedProgram, testdata.Missing, testdata.Shared and pgtest decide what a missing component means, so that CI fails",
 	},
 	{
 		"tests left out for speed", regexp.MustCompile(`\btesting\.Short\(`), isGo,

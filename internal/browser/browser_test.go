@@ -55,8 +55,9 @@ const (
 
 func TestTabShowsPagesAsViewed(t *testing.T) {
 	t.Parallel()
-	_, err := browser.Find()
-	testdata.Need(t, err)
+	if _, err := browser.Find(); err != nil {
+		testdata.Missing(t, "%v", err)
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
 		switch r.URL.Path {

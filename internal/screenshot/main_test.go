@@ -87,7 +87,9 @@ entry.target.append(document.createElement("canvas")) }).observe(document.queryS
 
 func TestPicturesShowWholePagesInBothSchemes(t *testing.T) {
 	t.Parallel()
-	testdata.Need(t, findBrowser())
+	if _, err := browser.Find(); err != nil {
+		testdata.Missing(t, "%v", err)
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/calm":
@@ -164,9 +166,4 @@ func TestDemoThatDoesNotStartIsReportedWithItsLog(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "demo: no database here") {
 		t.Errorf("the error is %v, want the program's own words in it", err)
 	}
-}
-
-func findBrowser() error {
-	_, err := browser.Find()
-	return err
 }
