@@ -25,8 +25,8 @@ var arrows = map[string][]string{
 	// The program wires everything, and is the only one that may.
 	".": {anything},
 
-	// The surfaces.
-	"api":        {"ingest", "internal/bench", "internal/compare", "internal/picture"},
+	// The surfaces. The API and its client share the shapes that travel between them.
+	"api":        {"api/client", "ingest", "internal/bench", "internal/compare", "internal/picture"},
 	"api/client": {"internal/bench"},
 	"web":        {"web/chart", "web/static", "web/view", "internal/bench", "internal/compare", "internal/picture"},
 	"web/chart":  {"internal/bench", "internal/compare"},
