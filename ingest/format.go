@@ -9,7 +9,7 @@ import (
 )
 
 // input is one file of an upload: its bytes, and what is known about it before
-// a reader looks at them. Readers must not change it.
+// a reader looks at them. Readers must not change its fields.
 type input struct {
 	// path is slash-separated: inside the archive, or the upload's file name.
 	path string
@@ -28,14 +28,18 @@ type input struct {
 	hinted bench.Context
 	// serverFrom names the directory that the hinted server was taken from.
 	serverFrom string
+	// usedServer is set by [input.resolve] when a run's server is the hinted one.
+	usedServer bool
 	set        *set
 	format     *format // nil: not recognised
+	undecoded  string  // why text is nil: the encoding
 }
 
 // set is all files of one upload, for readers that look at a file's siblings.
 type set struct {
 	files []*input // in reading order
 	byKey map[string]*input
+	sums  map[string]*sumFile // see [set.sumFile]
 }
 
 // at gives the file at a path inside the upload, nil when there is none.
@@ -78,12 +82,34 @@ type format struct {
 func formats() []*format {
 	return []*format{
 		{name: formatEmpty, detect: isEmpty, read: readEmpty},
+		{name: formatExport, detect: isExport, read: readExport},
+		{name: formatCISummary, detect: isCISummary, read: readCISummary},
+		{name: formatSummary, detect: isSummary, read: readTable},
+		{name: formatSum, detect: isSum, read: readTable},
+		{name: formatReport, detect: isReport, read: readTable},
+		{name: formatMatrix, detect: isMatrix, read: readMatrix},
+		{name: formatOldReport, detect: isOldReport, read: readOldReport},
 	}
+}
+
+// bundle is a way in which several files are read together, such as a result
+// directory. claim gives disjoint lists of a set's files, those without known
+// format or encoding included; read gives one output per file, in order.
+type bundle struct {
+	name  string
+	claim func(s *set) [][]*input
+	read  func(files []*input) []output
+}
+
+// bundles lists the known bundles; a file belongs to the first that claims it.
+func bundles() []*bundle {
+	return []*bundle{}
 }
 
 // The names of formats as stored with files and shown on pages.
 const (
 	formatEmpty     = "empty"
+	formatExport    = "relqps export"
 	formatReport    = "report.tsv"
 	formatOldReport = "report.txt without header"
 	formatSummary   = "summary.tsv"
@@ -93,6 +119,7 @@ const (
 	formatLog       = "db_bench log"
 	formatIntervals = "report_file csv"
 	formatResultDir = "benchmark.sh result directory"
+	formatArchive   = "archive"
 )
 
 // detectFormat gives the format of a file, nil when none knows it.

@@ -207,6 +207,7 @@ func (in *input) resolve(content bench.Context, by string, conventional bool) (b
 	if c, err = c.Fill(in.given, by, givenBy); err != nil {
 		return bench.Run{}, err
 	}
+	in.usedServer = in.usedServer || c.Server == "" && in.hinted.Server != ""
 	c = c.Hint(in.hinted).Hint(bench.Context{System: bench.SystemRocksDB, Suite: bench.SuiteDBBench})
 	var missing []string
 	for _, f := range []struct{ name, value string }{{"server", c.Server}, {"workload", c.Workload}, {"version", c.Version}} {
