@@ -384,10 +384,13 @@ type serverUser struct {
 
 func (u serverUser) owner() fileOwner { return fileOwner{uid: u.UID, gid: u.GID} }
 
+// serverUserNames are the users as whom root runs a new cluster, best first.
+var serverUserNames = []string{"postgres", "nobody"}
+
 // serverUserFor chooses the user for Postgres, which refuses to run as root:
-// ourselves, or as root the owner of the cluster that is there, else user
-// postgres, else nobody.
-func (d *dataDir) serverUserFor(exists bool) (serverUser, error) {
+// ourselves, or as root the owner of the cluster that is there, else the first
+// of the names that exists.
+func (d *dataDir) serverUserFor(exists bool, names []string) (serverUser, error) {
 	var cluster *fileOwner
 	if exists {
 		info, err := os.Stat(d.join(clusterName))
@@ -408,7 +411,10 @@ func (d *dataDir) serverUserFor(exists bool) (serverUser, error) {
 	case cluster != nil:
 		return serverUser{UID: cluster.uid, GID: cluster.gid, Name: userName(cluster.uid), Drop: true}, nil
 	}
-	for _, name := range []string{"postgres", "nobody"} {
+	if names == nil {
+		names = serverUserNames
+	}
+	for _, name := range names {
 		u, err := user.Lookup(name)
 		if err != nil {
 			continue

@@ -360,7 +360,7 @@ func (k *keeper) endRemains() {
 	defer alive.close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := k.d.endOrphans(ctx, alive, k.cfg.User, func() bool { return false }); err != nil {
+	if err := k.d.endOrphans(ctx, alive, k.cfg.User, stopTimesDefault, func() bool { return false }); err != nil {
 		k.note("%v", err)
 	}
 }

@@ -72,6 +72,8 @@ type Config struct {
 	Settings map[string]string
 	// Logger is told of starts, stops and deaths; nil: nobody is.
 	Logger *slog.Logger
+
+	userNames []string // whom Postgres may run as when we are root; nil: serverUserNames
 }
 
 // Cluster is a running private Postgres that this process uses.
@@ -164,7 +166,7 @@ func (c *Cluster) open(ctx context.Context, cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.u, err = d.serverUserFor(exists); err != nil {
+	if c.u, err = d.serverUserFor(exists, cfg.userNames); err != nil {
 		return err
 	}
 	if err := c.attachOrStart(ctx, cfg); err != nil {
@@ -209,7 +211,7 @@ func (c *Cluster) attachOrStart(ctx context.Context, cfg Config) error {
 			} else if free {
 				// Not a running Postgres but what is left of one.
 				c.log.Warn("waiting for the end of what is left of an earlier Postgres")
-				err := c.d.endOrphans(ctx, c.alive, c.u, func() bool {
+				err := c.d.endOrphans(ctx, c.alive, c.u, stopTimesDefault, func() bool {
 					free, err := c.keeper.isFree()
 					return err == nil && !free
 				})
@@ -574,7 +576,7 @@ func (c *Cluster) isOver(ctx context.Context) (bool, error) {
 		if nobody && tidied {
 			// There is no keeper that would: it was killed, and the system is one
 			// where Postgres does not notice.
-			err = c.d.endOrphans(ctx, c.alive, c.u, func() bool { return false })
+			err = c.d.endOrphans(ctx, c.alive, c.u, stopTimesDefault, func() bool { return false })
 		}
 		return false, err
 	}
@@ -624,12 +626,13 @@ func RemoveIfUnused(dir string) (bool, error) {
 			return false, err
 		}
 	}
-	s := d.readState()
-	if s != nil && s.Address.Temporary {
-		if exists, err := d.hasCluster(); err == nil && exists {
-			if u, err := d.serverUserFor(true); err == nil {
-				removeSocketFolder(s.Address, u)
-			}
+	exists, err := d.hasCluster()
+	if err != nil {
+		return false, err // what lies there is not the cluster we made
+	}
+	if s := d.readState(); s != nil && s.Address.Temporary && exists {
+		if u, err := d.serverUserFor(true, nil); err == nil {
+			removeSocketFolder(s.Address, u)
 		}
 	}
 	return true, os.RemoveAll(dir)

@@ -265,19 +265,25 @@ func readPostmasterPID(path string) (pid int, ready bool) {
 	return pid, false
 }
 
-// How long each way of ending Postgres gets before the next is tried.
-const (
-	fastStopTime      = 30 * time.Second // SIGINT: rolls back what is under way, writes a checkpoint
-	immediateStopTime = 5 * time.Second  // SIGQUIT: all processes end at once; the next start recovers
-	orphanGraceTime   = 2 * time.Second  // processes whose parent has ended notice that themselves
-)
+// stopTimes are how long each way of ending Postgres gets before the next is tried.
+type stopTimes struct {
+	grace     time.Duration // nothing is sent: processes whose parent has ended notice that themselves
+	fast      time.Duration // SIGINT: Postgres rolls back what is under way and writes a checkpoint
+	immediate time.Duration // SIGQUIT: all its processes end at once; the next start recovers
+}
+
+var stopTimesDefault = stopTimes{grace: 2 * time.Second, fast: 30 * time.Second, immediate: 5 * time.Second}
 
 // stop ends Postgres: in order, or at once when its data are about to be removed.
 func (p *postmaster) stop(atOnce bool) {
 	steps := []struct {
 		sig  syscall.Signal
 		wait time.Duration
-	}{{syscall.SIGINT, fastStopTime}, {syscall.SIGQUIT, immediateStopTime}, {syscall.SIGKILL, immediateStopTime}}
+	}{
+		{syscall.SIGINT, stopTimesDefault.fast},
+		{syscall.SIGQUIT, stopTimesDefault.immediate},
+		{syscall.SIGKILL, stopTimesDefault.immediate},
+	}
 	if atOnce {
 		steps = steps[1:]
 	}
@@ -295,7 +301,7 @@ func (p *postmaster) stop(atOnce bool) {
 // that do not go by themselves: a Postgres whose keeper was killed, backends
 // whose postmaster was killed. It gives up early, with nil, when wanted says
 // that they are no orphans after all.
-func (d *dataDir) endOrphans(ctx context.Context, alive *fileLock, u serverUser, wanted func() bool) error {
+func (d *dataDir) endOrphans(ctx context.Context, alive *fileLock, u serverUser, times stopTimes, wanted func() bool) error {
 	began := time.Now()
 	sent := syscall.Signal(0)
 	for {
@@ -303,28 +309,31 @@ func (d *dataDir) endOrphans(ctx context.Context, alive *fileLock, u serverUser,
 		if err != nil || free || wanted() {
 			return err
 		}
-		pids := holders(alive.f, u)
-		main, _ := readPostmasterPID(d.join(clusterName, "postmaster.pid"))
-		if len(pids) == 0 && main > 1 {
-			pids = []int{main} // nothing better is known; sent as the user Postgres runs as, it can only hit that user's processes
-		}
-		orderly := slices.Contains(pids, main)
-		sig := syscall.SIGKILL
-		switch waited := time.Since(began); {
-		case waited < orphanGraceTime:
-			sig = 0
-		case orderly && waited < orphanGraceTime+fastStopTime:
-			sig = syscall.SIGINT
-			pids = []int{main}
-		case waited < orphanGraceTime+immediateStopTime, orderly && waited < orphanGraceTime+fastStopTime+immediateStopTime:
-			sig = syscall.SIGQUIT
-		}
-		// Each kind once, except the last: a process may have been forked meanwhile.
-		if sig != 0 && (sig != sent || sig == syscall.SIGKILL) {
-			for _, pid := range pids {
-				u.kill(pid, sig)
+		waited := time.Since(began) - times.grace
+		if waited >= 0 {
+			pids := holders(alive.f, u)
+			main, _ := readPostmasterPID(d.join(clusterName, "postmaster.pid"))
+			if len(pids) == 0 && main > 1 {
+				pids = []int{main} // nothing better is known; sent as the user Postgres runs as, it can only hit that user's processes
 			}
-			sent = sig
+			sig := syscall.SIGKILL
+			fast := time.Duration(0)
+			if slices.Contains(pids, main) {
+				fast = times.fast // there is still somebody to end it in order
+			}
+			switch {
+			case waited < fast:
+				sig, pids = syscall.SIGINT, []int{main}
+			case waited < fast+times.immediate:
+				sig = syscall.SIGQUIT
+			}
+			// Each kind once, except the last: a process may have been forked meanwhile.
+			if sig != sent || sig == syscall.SIGKILL {
+				for _, pid := range pids {
+					u.kill(pid, sig)
+				}
+				sent = sig
+			}
 		}
 		if err := sleep(ctx, pollInterval); err != nil {
 			return fmt.Errorf("processes of an earlier Postgres in %s have not ended: %w", d.path, err)
