@@ -34,7 +34,7 @@ type Store interface {
 // Ingester takes an upload: reads, validates and stores it in one transaction.
 // The ingest package satisfies it.
 type Ingester interface {
-	Ingest(ctx context.Context, u bench.Upload) (bench.Receipt, error)
+	Submit(ctx context.Context, u bench.Upload) (bench.Receipt, error)
 }
 
 // Config is what the API needs. All fields but Detect and MaxBody are required.

@@ -167,7 +167,7 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 	sum := sha256.Sum256(u.Bytes)
 	u.SHA256 = hex.EncodeToString(sum[:])
 
-	receipt, err := s.Ingester.Ingest(ctx, u)
+	receipt, err := s.Ingester.Submit(ctx, u)
 	if err != nil {
 		s.problem(w, r, err)
 		return

@@ -27,14 +27,13 @@ type Ingester struct {
 	Limits Limits           // zero means the defaults
 }
 
-// Ingest reads an upload and stores it in one transaction; with dryRun nothing
+// Submit reads an upload and stores it in one transaction; with u.DryRun nothing
 // is stored and the receipt says what would be. Errors about the input are
 // [bench.Error]s that name the places at fault.
-func (g Ingester) Ingest(ctx context.Context, u bench.Upload, dryRun bool) (bench.Receipt, error) {
+func (g Ingester) Submit(ctx context.Context, u bench.Upload) (bench.Receipt, error) {
 	if u.SHA256 == "" {
 		u.SHA256 = hexSum(u.Bytes)
 	}
-	u.DryRun = dryRun
 	batch, err := Read(u.Bytes, u.Filename, u.Context, g.Limits)
 	if err != nil {
 		return bench.Receipt{}, err

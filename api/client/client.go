@@ -39,10 +39,10 @@ func New(address, token string) (*Client, error) {
 	return &Client{base: u, token: token, http: &http.Client{Timeout: timeout}}, nil
 }
 
-// Ingest uploads bytes with their context. A refusal comes back as a
+// Submit uploads bytes with their context. A refusal comes back as a
 // [bench.Error] with the server's places; a server that is away or overloaded
 // as one of kind unavailable, after which trying again loses nothing.
-func (c *Client) Ingest(ctx context.Context, u bench.Upload) (bench.Receipt, error) {
+func (c *Client) Submit(ctx context.Context, u bench.Upload) (bench.Receipt, error) {
 	q := url.Values{"filename": {u.Filename}}
 	set := func(key, value string) {
 		if value != "" {
