@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"sort"
+	"strconv"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -39,9 +40,9 @@ func (t *table) runs(b *blocks) []bench.Run {
 		if last < 0 || key != lastKey {
 			at, ok := index[key]
 			if !ok {
-				run, err := t.resolve(b, row)
+				run, err := t.resolve(b, row, t.results[i].Sources[0].Line)
 				if err != nil {
-					t.problem(row.result.Sources[0].Line, "%v", err)
+					t.problem(t.results[i].Sources[0].Line, "%v", err)
 					if t.problemCount > maxMessages {
 						return nil
 					}
@@ -53,7 +54,7 @@ func (t *table) runs(b *blocks) []bench.Run {
 			last, lastKey = at, key
 		}
 		builds[last].rows = append(builds[last].rows, int32(i))
-		row.result.ContextFromStore = fromStore
+		t.results[i].ContextFromStore = fromStore
 	}
 	if t.problemCount > 0 {
 		return nil
@@ -65,16 +66,12 @@ func (t *table) runs(b *blocks) []bench.Run {
 			if i > 0 || len(runs) > 0 {
 				run.Options = copyMap(run.Options)
 			}
-			run.Results = make([]bench.Result, len(rows))
-			job := ""
-			for k, r := range rows {
-				run.Results[k] = t.rows[r].result
-				if job == "" {
-					job = t.rows[r].job
+			run.Results = t.take(rows)
+			for _, r := range rows {
+				if job := t.rows[r].job; job != "" {
+					run.Environment = map[string]string{"job_id": job}
+					break
 				}
-			}
-			if job != "" {
-				run.Environment = map[string]string{"job_id": job}
 			}
 			runs = append(runs, run)
 		}
@@ -82,9 +79,27 @@ func (t *table) runs(b *blocks) []bench.Run {
 	return runs
 }
 
+// take gives the results of rows. Those that follow one another in the file, as
+// in report.tsv, are not copied.
+func (t *table) take(rows []int32) []bench.Result {
+	first, n := int(rows[0]), len(rows)
+	inOrder := true
+	for k, r := range rows {
+		inOrder = inOrder && int(r) == first+k
+	}
+	if inOrder {
+		return t.results[first : first+n : first+n]
+	}
+	results := make([]bench.Result, n)
+	for k, r := range rows {
+		results[k] = t.results[r]
+	}
+	return results
+}
+
 // resolve gives the run of a row's build.
-func (t *table) resolve(b *blocks, row *tableRow) (bench.Run, error) {
-	by := fmt.Sprintf("line %d", row.result.Sources[0].Line)
+func (t *table) resolve(b *blocks, row *tableRow, line int) (bench.Run, error) {
+	by := "line " + strconv.Itoa(line)
 	content := bench.Context{Version: row.version}
 	var options map[string]string
 	if row.path >= 0 {
@@ -113,25 +128,16 @@ func (t *table) resolve(b *blocks, row *tableRow) (bench.Run, error) {
 // once leaves out dated rows that stand twice in the file, as the base of sum2.*
 // may: their places become sources of the first.
 func (t *table) once(rows []int32) []int32 {
-	seenTest := map[string]bool{}
-	repeated := false
-	for _, r := range rows {
-		if seenTest[t.rows[r].test] {
-			repeated = true
-			break
-		}
-		seenTest[t.rows[r].test] = true
-	}
-	if !repeated {
+	if !t.repeats(rows) {
 		return rows
 	}
 	first := make(map[string]int32, len(rows))
 	kept := rows[:0]
 	for _, r := range rows {
-		row := &t.rows[r].result
+		row := &t.results[r]
 		if !row.Started.IsZero() {
 			if f, ok := first[row.Text]; ok {
-				t.rows[f].result.Sources = append(t.rows[f].result.Sources, row.Sources...)
+				t.results[f].Sources = append(t.results[f].Sources, row.Sources...)
 				continue
 			}
 			first[row.Text] = r
@@ -141,6 +147,19 @@ func (t *table) once(rows []int32) []int32 {
 	return kept
 }
 
+// repeats reports whether a test stands more than once among rows.
+func (t *table) repeats(rows []int32) bool {
+	clear(t.seen)
+	for _, r := range rows {
+		test := t.rows[r].test
+		if t.seen[test] {
+			return true
+		}
+		t.seen[test] = true
+	}
+	return false
+}
+
 // splitRuns tells the runs of one build apart, each in order of time.
 //
 // Where every test has as many rows as every other, and the first rows of all
@@ -148,6 +167,9 @@ func (t *table) once(rows []int32) []int32 {
 // are the runs: that also holds for runs that overlapped. Otherwise the rows
 // are taken in order of time, and a test that comes again begins the next run.
 func (t *table) splitRuns(rows []int32) [][]int32 {
+	if !t.repeats(rows) {
+		return [][]int32{t.byTime(rows)}
+	}
 	count := map[string]int{}
 	var chains [][]int32
 	for _, r := range rows {
@@ -158,9 +180,6 @@ func (t *table) splitRuns(rows []int32) [][]int32 {
 			chains = append(chains, nil)
 		}
 		chains[k] = append(chains[k], r)
-	}
-	if len(chains) <= 1 {
-		return [][]int32{t.byTime(rows)}
 	}
 	even := len(count) > 1
 	for _, chain := range chains {
@@ -188,8 +207,8 @@ func (t *table) splitRuns(rows []int32) [][]int32 {
 // ascending reports whether rows are dated and in order of time.
 func (t *table) ascending(rows []int32) bool {
 	for i, r := range rows {
-		started := t.rows[r].result.Started
-		if started.IsZero() || i > 0 && started.Instant().Before(t.rows[rows[i-1]].result.Started.Instant()) {
+		started := t.results[r].Started
+		if started.IsZero() || i > 0 && started.Instant().Before(t.results[rows[i-1]].Started.Instant()) {
 			return false
 		}
 	}
@@ -199,14 +218,17 @@ func (t *table) ascending(rows []int32) bool {
 // byTime gives the rows in order of their start; rows without a date keep their
 // place after the row before them.
 func (t *table) byTime(rows []int32) []int32 {
+	if t.ascending(rows) {
+		return rows
+	}
 	for _, r := range rows {
-		if t.rows[r].result.Started.IsZero() {
+		if t.results[r].Started.IsZero() {
 			return rows
 		}
 	}
 	sorted := append([]int32(nil), rows...)
 	sort.SliceStable(sorted, func(i, j int) bool {
-		return t.rows[sorted[i]].result.Started.Instant().Before(t.rows[sorted[j]].result.Started.Instant())
+		return t.results[sorted[i]].Started.Instant().Before(t.results[sorted[j]].Started.Instant())
 	})
 	return sorted
 }

@@ -126,7 +126,7 @@ func readMatrix(in *input) output {
 	if err != nil {
 		return refused(bench.Message{File: in.path, Text: err.Error()})
 	}
-	sibling := in.sibling()
+	sibling := in.madeFrom()
 	m := bench.Matrix{File: in.path, Kind: matrixKind(rows), Metric: "qps"}
 	if m.Kind == "" {
 		return refused(bench.Message{File: in.path, Text: "ratios and figures are mixed: the file is neither a relative nor an absolute matrix"})
@@ -325,9 +325,9 @@ func siblingName(base string) string {
 	return strings.Join(append(append([]string{first}, kept...), "txt"), ".")
 }
 
-// sibling gives the file of rows that the matrix was made from, nil when it is
+// madeFrom gives the file of rows that the matrix was made from, nil when it is
 // not in the same upload.
-func (in *input) sibling() *sumFile {
+func (in *input) madeFrom() *sumFile {
 	name := siblingName(path.Base(in.path))
 	if name == "" || in.set == nil {
 		return nil

@@ -31,18 +31,22 @@ type cellKind uint8
 
 const (
 	cellUnknown cellKind = iota
-	cellNumber
-	cellSize  // 16GB, 0.0GB, 82MB
-	cellClock // hours:minutes:seconds
-	cellOps
-	cellRate // mb_sec, or by mistake seconds
 	cellTest
 	cellDate
 	cellVersion
 	cellJob
 	cellHash
+	// The following hold figures.
+	cellNumber
+	cellSize  // 16GB, 0.0GB, 82MB
+	cellClock // hours:minutes:seconds
+	cellOps
+	cellRate  // mb_sec, or by mistake seconds
 	cellBlank // known to hold something else for these versions
 )
+
+// isText reports whether the cells hold no figure.
+func (k cellKind) isText() bool { return k < cellNumber }
 
 // column is a column of a table for the rows of one [era].
 type column struct {
@@ -290,15 +294,16 @@ func split(line string, sep separator, cells *[maxColumns]string) int {
 	}
 	switch sep {
 	case byTab:
-		for {
-			i := strings.IndexByte(line, '\t')
-			if i < 0 {
-				put(line)
-				return n
+		// Cells are short: a search per cell would cost more than this loop.
+		start := 0
+		for i := 0; i < len(line); i++ {
+			if line[i] == '\t' {
+				put(line[start:i])
+				start = i + 1
 			}
-			put(line[:i])
-			line = line[i+1:]
 		}
+		put(line[start:])
+		return n
 	case bySpace:
 		for _, s := range strings.Fields(line) {
 			put(s)
@@ -326,9 +331,8 @@ func split(line string, sep separator, cells *[maxColumns]string) int {
 	}
 }
 
-// tableRow is a row read, with what decides about its run.
+// tableRow is what decides about a row's run.
 type tableRow struct {
-	result  bench.Result
 	test    string
 	version string
 	hash    string
@@ -344,6 +348,13 @@ type versionFacts struct {
 	smallSizes bool
 }
 
+// knownStep is what a test's name stands for.
+type knownStep struct {
+	step bench.Step
+	role bench.Role
+	ok   bool // it is a name at all
+}
+
 // noteCount counts the rows that a remark is due for.
 type noteCount struct {
 	column string
@@ -357,7 +368,8 @@ type table struct {
 	in      *input
 	header  *header
 	rows    []tableRow
-	skipped int // lines that were not understood
+	results []bench.Result // of the rows, by the same index
+	skipped int            // lines that were not understood
 	// problems refuse the file.
 	problems     []bench.Message
 	problemCount int
@@ -365,20 +377,23 @@ type table struct {
 	messages     []bench.Message // lines that were not understood
 
 	versions    map[string]*versionFacts
-	steps       map[string]bench.Step
+	steps       map[string]knownStep // by test
 	lastVersion string
 	lastFacts   *versionFacts
 
-	// Slabs that values, sources and warnings are cut from.
-	values   []bench.Value
-	sources  []bench.Source
-	warnings []bench.Message
+	// Slabs that values and sources are cut from.
+	values  []bench.Value
+	sources []bench.Source
+
+	rowWarnings []bench.Message // of the row being read
 
 	defaultVersion string
+	cells          [maxColumns]string // of the row being read
+	seen           map[string]bool    // see [table.repeats]
 }
 
 func newTable(in *input) *table {
-	return &table{in: in, versions: map[string]*versionFacts{}, steps: map[string]bench.Step{}, defaultVersion: in.knownVersion()}
+	return &table{in: in, versions: map[string]*versionFacts{}, steps: map[string]knownStep{}, seen: map[string]bool{}, defaultVersion: in.knownVersion()}
 }
 
 // knownVersion gives the version that flags or path say, "" when they do not.
@@ -447,19 +462,20 @@ func (t *table) eraOf(f *versionFacts, cells []string) era {
 
 // missing reports whether a cell says that there is no figure.
 func missing(cell string) bool {
-	switch cell {
-	case "", "NA", "na", "N/A", "n/a":
+	if cell == "" {
 		return true
 	}
-	return false
+	if c := cell[0]; c >= '0' && c <= '9' {
+		return false
+	}
+	return cell == "NA" || cell == "na" || cell == "N/A" || cell == "n/a"
 }
 
 // row reads a line as a row of the current header. It reports false when the
 // line is none.
 func (t *table) row(line string, number int, path int32) bool {
-	h := t.header
-	var cells [maxColumns]string
-	n := split(line, h.sep, &cells)
+	h, cells := t.header, &t.cells
+	n := split(line, h.sep, cells)
 	columns := len(h.byEra[eraRight])
 	switch {
 	case n == columns:
@@ -476,7 +492,8 @@ func (t *table) row(line string, number int, path int32) bool {
 		return true
 	}
 	test := cells[h.test]
-	if !plausibleTest(test) {
+	known := t.step(test)
+	if !known.ok {
 		t.problem(number, "not a test's name: %q", clip(test))
 		return true
 	}
@@ -484,17 +501,16 @@ func (t *table) row(line string, number int, path int32) bool {
 	if h.version >= 0 && !missing(cells[h.version]) {
 		version = cells[h.version]
 	}
-	known := version
-	if known == "" {
-		known = t.defaultVersion
+	reads := version
+	if reads == "" {
+		reads = t.defaultVersion
 	}
-	facts := t.facts(known)
+	facts := t.facts(reads)
 
 	t.rows = append(t.rows, tableRow{test: test, version: version, path: path})
-	row := &t.rows[len(t.rows)-1]
-	r := &row.result
-	r.Step = t.step(test)
-	r.Role = bench.StepRole(bench.SuiteDBBench, r.Step.Name)
+	t.results = append(t.results, bench.Result{})
+	row, r := &t.rows[len(t.rows)-1], &t.results[len(t.results)-1]
+	r.Step, r.Role = known.step, known.role
 	r.State, r.Origin, r.Primary, r.Text = bench.StateOK, bench.OriginMeasured, "qps", line
 	r.Sources = t.source(number)
 
@@ -520,7 +536,7 @@ func (t *table) row(line string, number int, path int32) bool {
 	if e == eraWrapper54 && h.written >= 0 && !facts.smallSizes && strings.HasPrefix(test, "fill") {
 		t.learnSizes(facts, cells[:n])
 	}
-	t.readCells(row, h.byEra[e][:n], cells[:n], number, facts)
+	t.readCells(row, r, h.byEra[e][:n], cells[:n], number, facts)
 	return true
 }
 
@@ -549,112 +565,102 @@ func (t *table) learnSizes(facts *versionFacts, cells []string) {
 }
 
 // readCells reads the figures of a row into its result.
-func (t *table) readCells(row *tableRow, columns []column, cells []string, number int, facts *versionFacts) {
-	r := &row.result
+func (t *table) readCells(row *tableRow, r *bench.Result, columns []column, cells []string, line int, facts *versionFacts) {
 	if cap(t.values)-len(t.values) < len(columns) {
 		t.values = make([]bench.Value, 0, max(t.slab()*24, len(columns)))
 	}
-	first, firstWarning := len(t.values), len(t.warnings)
-	put := func(c *column, number, resolution float64) {
-		t.values = append(t.values, bench.Value{Metric: c.metric, Number: number, Resolution: resolution, SourceName: c.name})
-	}
+	values := t.values
+	first := len(values)
+	t.rowWarnings = t.rowWarnings[:0]
 	for i := range columns {
 		c, cell := &columns[i], cells[i]
-		switch c.kind {
-		case cellUnknown, cellTest, cellDate, cellVersion, cellJob, cellHash:
+		if c.kind.isText() || missing(cell) {
 			continue
 		}
-		if missing(cell) {
-			continue
+		metric := c.metric
+		var v, resolution float64
+		var ok bool
+		if c.kind == cellNumber && c.note == noNote {
+			if v, resolution, ok = parseDecimal(cell, c.scale); !ok {
+				t.odd(line, c.name, cell, "")
+			}
+		} else {
+			metric, v, resolution, ok = t.readCell(row, r, c, cell, line, facts)
 		}
-		switch c.kind {
-		case cellBlank:
-			firstWarning = t.remark(firstWarning, number, c.name, c.note)
-			continue
-		case cellOps:
-			if r.State == bench.StateFailed {
-				continue
-			}
-			v, resolution, ok := parseDecimal(cell, 1)
-			if !ok {
-				firstWarning = t.odd(firstWarning, number, c.name, cell, "")
-				continue
-			}
+		if ok {
+			values = append(values, bench.Value{Metric: metric, Number: v, Resolution: resolution, SourceName: c.name})
+		}
+	}
+	t.values = values
+	r.Values = values[first:len(values):len(values)]
+	if len(t.rowWarnings) > 0 {
+		r.Warnings = slices.Clone(t.rowWarnings)
+	}
+}
+
+// readCell reads a cell that is no plain figure, or needs a remark; ok is false
+// when nothing of it is kept.
+func (t *table) readCell(row *tableRow, r *bench.Result, c *column, cell string, line int, facts *versionFacts) (metric string, v, resolution float64, ok bool) {
+	why := ""
+	switch c.kind {
+	case cellBlank:
+		t.remark(line, c, cell)
+		return "", 0, 0, false
+	case cellOps:
+		if r.State == bench.StateFailed {
+			return "", 0, 0, false
+		}
+		if v, resolution, ok = parseDecimal(cell, 1); ok {
 			r.PrimaryText = cell
-			put(c, v, resolution)
-			continue
-		case cellRate:
-			firstWarning = t.readRate(row, c, cell, number, firstWarning, put)
-			continue
-		case cellSize:
-			v, resolution, ok := parseSize(cell)
-			if !ok {
-				firstWarning = t.odd(firstWarning, number, c.name, cell, "")
-				continue
-			}
-			if c.note == noteSize54 {
-				if strings.HasSuffix(cell, "MB") && !facts.smallSizes {
-					v, resolution = 1024*v, 1024*resolution
-					firstWarning = t.remark(firstWarning, number, c.name, c.note)
-				}
-			}
-			put(c, v, resolution)
-			continue
-		case cellClock:
-			v, resolution, ok := parseClock(cell)
-			if !ok {
-				firstWarning = t.odd(firstWarning, number, c.name, cell, "not hours:minutes:seconds")
-				continue
-			}
-			put(c, v, resolution)
-			continue
 		}
-		v, resolution, ok := parseDecimal(cell, c.scale)
-		if !ok {
-			firstWarning = t.odd(firstWarning, number, c.name, cell, "")
-			continue
+	case cellRate:
+		return t.readRate(row, r, c, cell, line)
+	case cellSize:
+		v, resolution, ok = parseSize(cell)
+		if ok && c.note == noteSize54 && strings.HasSuffix(cell, "MB") && !facts.smallSizes {
+			v, resolution = 1024*v, 1024*resolution
+			t.remark(line, c, cell)
 		}
-		if c.note != noNote {
-			if c.note == noteLevel0 {
-				t.count(number, c.name, c.note)
-			} else {
-				firstWarning = t.remark(firstWarning, number, c.name, c.note)
-			}
+	case cellClock:
+		v, resolution, ok = parseClock(cell)
+		why = "not hours:minutes:seconds"
+	default:
+		if v, resolution, ok = parseDecimal(cell, c.scale); ok {
+			t.remark(line, c, cell)
 		}
-		put(c, v, resolution)
 	}
-	r.Values = t.values[first:len(t.values):len(t.values)]
-	if n := len(t.warnings); n > firstWarning {
-		r.Warnings = t.warnings[firstWarning:n:n]
+	if !ok {
+		t.odd(line, c.name, cell, why)
 	}
+	return c.metric, v, resolution, ok
 }
 
 // readRate reads mb_sec. Scripts older than RocksDB 7.3 print the seconds of a
 // newer result line here, which have three decimals where MB/s has one. Text
 // that begins with a parenthesis is the message at the end of a result line
 // without MB/s.
-func (t *table) readRate(row *tableRow, c *column, cell string, number, firstWarning int, put func(*column, float64, float64)) int {
-	r := &row.result
-	v, resolution, ok := parseDecimal(cell, 1)
+func (t *table) readRate(row *tableRow, r *bench.Result, c *column, cell string, line int) (metric string, v, resolution float64, ok bool) {
+	v, resolution, ok = parseDecimal(cell, 1)
 	switch {
 	case ok && decimals(cell) == 3:
-		put(&column{metric: "elapsed_s", name: c.name}, v, resolution)
-		return t.remark(firstWarning, number, c.name, noteSeconds)
-	case ok && t.header.rateMayBeUptime() && t.isUptime(v, row):
-		return t.remark(firstWarning, number, c.name, noteUptime)
+		t.remark(line, &column{name: c.name, note: noteSeconds}, cell)
+		return "elapsed_s", v, resolution, true
+	case ok && t.header.rateMayBeUptime() && t.isUptime(v, row, r.Text):
+		t.remark(line, &column{name: c.name, note: noteUptime}, cell)
+		return "", 0, 0, false
 	case ok:
-		put(c, v, resolution)
-		return firstWarning
+		return c.metric, v, resolution, true
 	case cell == "(0":
 		r.Excluded = "no key was found"
-		return t.odd(firstWarning, number, c.name, cell, "the result line had no MB/s but the message that 0 keys were found")
+		t.odd(line, c.name, cell, "the result line had no MB/s but the message that 0 keys were found")
 	case cell == "(" && strings.HasPrefix(row.test, "readrandom"):
 		// readrandom's own message never has a space after its parenthesis.
 		r.Excluded = "the figures are another benchmark's, whose name begins with readrandom"
-		return t.odd(firstWarning, number, c.name, cell, "the script took the result line of another benchmark, whose name begins with readrandom")
+		t.odd(line, c.name, cell, "the script took the result line of another benchmark, whose name begins with readrandom")
 	default:
-		return t.odd(firstWarning, number, c.name, cell, "")
+		t.odd(line, c.name, cell, "")
 	}
+	return "", 0, 0, false
 }
 
 // rateMayBeUptime reports whether the header is of a script older than
@@ -666,7 +672,7 @@ func (h *header) rateMayBeUptime() bool {
 
 // isUptime reports whether a rate equals the row's uptime within 1 %; a rounded
 // number of seconds.
-func (t *table) isUptime(v float64, row *tableRow) bool {
+func (t *table) isUptime(v float64, row *tableRow, text string) bool {
 	version := row.version
 	if version == "" {
 		version = t.defaultVersion
@@ -675,7 +681,7 @@ func (t *table) isUptime(v float64, row *tableRow) bool {
 		return false
 	}
 	var cells [maxColumns]string
-	n := min(split(row.result.Text, t.header.sep, &cells), maxColumns)
+	n := min(split(text, t.header.sep, &cells), maxColumns)
 	for i, c := range t.header.byEra[eraRight] {
 		if c.metric != "uptime_s" || i >= n {
 			continue
@@ -699,30 +705,22 @@ func (t *table) source(line int) []bench.Source {
 	return t.sources[n-1 : n : n]
 }
 
-// warn puts a remark on the row being read, whose remarks begin at first in
-// the slab; it gives the new place of first, as the slab may have been renewed.
-func (t *table) warn(first int, m bench.Message) int {
-	if len(t.warnings) == cap(t.warnings) {
-		fresh := make([]bench.Message, 0, max(t.slab(), maxColumns))
-		t.warnings, first = append(fresh, t.warnings[first:]...), 0
+// remark puts a column's remark on the row and counts it for the file. Of the
+// many zeros, and of what holds for all rows alike, the file's remark is enough.
+func (t *table) remark(line int, c *column, cell string) {
+	t.count(line, c.name, c.note)
+	if cell != "0" && c.note != noteLevel0 {
+		t.rowWarnings = append(t.rowWarnings, bench.Message{File: t.in.path, Line: line, Column: c.name, Text: noteTexts[c.note]})
 	}
-	t.warnings = append(t.warnings, m)
-	return first
-}
-
-// remark puts a known remark on the row and counts it for the file.
-func (t *table) remark(first, line int, column string, n note) int {
-	t.count(line, column, n)
-	return t.warn(first, bench.Message{File: t.in.path, Line: line, Column: column, Text: noteTexts[n]})
 }
 
 // odd puts a remark on the row about a cell that is no figure.
-func (t *table) odd(first, line int, column, cell, why string) int {
+func (t *table) odd(line int, column, cell, why string) {
 	text := fmt.Sprintf("not a figure: %q; left out", clip(cell))
 	if why != "" {
 		text = fmt.Sprintf("%q: %s; left out", clip(cell), why)
 	}
-	return t.warn(first, bench.Message{File: t.in.path, Line: line, Column: column, Text: text})
+	t.rowWarnings = append(t.rowWarnings, bench.Message{File: t.in.path, Line: line, Column: column, Text: text})
 }
 
 func (t *table) count(line int, column string, n note) {
@@ -748,13 +746,15 @@ func (t *table) fileWarnings() []bench.Message {
 	return warnings
 }
 
-func (t *table) step(test string) bench.Step {
-	if s, ok := t.steps[test]; ok {
-		return s
+func (t *table) step(test string) knownStep {
+	known, seen := t.steps[test]
+	if !seen {
+		known.ok = plausibleTest(test)
+		known.step = bench.ParseStep(test)
+		known.role = bench.StepRole(bench.SuiteDBBench, known.step.Name)
+		t.steps[test] = known
 	}
-	s := bench.ParseStep(test)
-	t.steps[test] = s
-	return s
+	return known
 }
 
 // plausibleTest reports whether a cell can be a test's name: any short text
@@ -1000,7 +1000,8 @@ func readTable(in *input) output { return newTable(in).read() }
 // read reads the file's rows.
 func (t *table) read() output {
 	text := string(t.in.text)
-	t.rows = make([]tableRow, 0, min(1+strings.Count(text, "\n"), 1<<16))
+	lines := 1 + bytes.Count(t.in.text, []byte("\n"))
+	t.rows, t.results = make([]tableRow, 0, lines), make([]bench.Result, 0, lines)
 	s := blocks{table: t}
 	number := 0
 	for len(text) > 0 {

@@ -111,7 +111,7 @@ func (b *blocks) endBlock() {
 		last := b.line
 		if n > 0 {
 			test = b.rows[b.first].test
-			last = b.rows[len(b.rows)-1].result.Sources[0].Line
+			last = b.results[len(b.results)-1].Sources[0].Line
 		}
 		b.problem(b.line, "lines %d to %d: %d rows of %s for the %d paths listed on top, so that no row's build is certain", b.line+1, last, n, test, len(b.paths))
 	}
@@ -178,7 +178,7 @@ func (b *blocks) trailer(line string, number int) bool {
 // primaries gives the primary figures of the block's rows so far.
 func (b *blocks) primaries() (values []float64, complete bool) {
 	for i := b.first; i < len(b.rows); i++ {
-		v, _, ok := parseDecimal(b.rows[i].result.PrimaryText, 1)
+		v, _, ok := parseDecimal(b.results[i].PrimaryText, 1)
 		if !ok {
 			return nil, false
 		}
