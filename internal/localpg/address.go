@@ -140,7 +140,8 @@ func (a address) url(role, password, database string) string {
 		u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(a.Port))
 		u.User = url.UserPassword(role, password)
 	}
-	u.RawQuery = q.Encode()
+	// As in libpq a plus sign is a plus sign.
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20")
 	return u.String()
 }
 

@@ -4,6 +4,7 @@ package localpg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -52,7 +53,7 @@ func Download(ctx context.Context, dir, repository string, major int, log *slog.
 		return found, nil
 	}
 	if os.Geteuid() == 0 {
-		return Installation{}, fmt.Errorf("Postgres cannot be downloaded as root: run relqps as an ordinary user, or install the Debian package postgresql")
+		return Installation{}, errors.New("Postgres cannot be downloaded as root: run relqps as an ordinary user, or install the Debian package postgresql")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Installation{}, fmt.Errorf("make a folder for the downloaded Postgres: %w", err)
@@ -77,6 +78,9 @@ func Download(ctx context.Context, dir, repository string, major int, log *slog.
 		BinariesPath(filepath.Join(work, "programs")).
 		RuntimePath(filepath.Join(work, "run")).
 		DataPath(filepath.Join(work, "data")).
+		Encoding("UTF8").Locale("C").
+		// The default folder for its socket may be one that we cannot write to.
+		StartParameters(map[string]string{"unix_socket_directories": "", "listen_addresses": "localhost"}).
 		Logger(out)
 	if repository != "" {
 		cfg = cfg.BinaryRepositoryURL(repository)

@@ -35,13 +35,16 @@ func TestMain(m *testing.M) {
 
 // helperOrder is what a helper process is to do.
 type helperOrder struct {
-	DataDir  string
-	BinDir   string
-	Mode     Mode
-	Safe     bool // not volatile
-	Address  string
-	Rounds   int // 0: open, answer and wait; else open, insert a row and stop that often
-	Download string
+	DataDir string
+	BinDir  string
+	Mode    Mode
+	Safe    bool // not volatile
+	Address string
+	Rounds  int // 0: open, answer and wait; else open, insert a row and stop that often
+
+	Download    bool
+	DownloadDir string
+	DownloadURL string
 }
 
 // helperAnswer is what it did.
@@ -58,10 +61,10 @@ func helperMain(text string) int {
 	if err := json.Unmarshal([]byte(text), &order); err != nil {
 		return 2
 	}
-	if order.Download != "" {
-		return 2
+	cfg := Config{
+		DataDir: order.DataDir, BinDir: order.BinDir, Mode: order.Mode, Address: order.Address, Volatile: !order.Safe,
+		Download: order.Download, DownloadDir: order.DownloadDir, DownloadURL: order.DownloadURL,
 	}
-	cfg := Config{DataDir: order.DataDir, BinDir: order.BinDir, Mode: order.Mode, Address: order.Address, Volatile: !order.Safe}
 	if order.Rounds > 0 {
 		return helperRounds(ctx, cfg, order.Rounds)
 	}

@@ -278,10 +278,10 @@ func TestFoldersOfDeadProcessesAreSwept(t *testing.T) {
 func TestDatabaseInURL(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"postgres://u:p@h:1/old?sslmode=disable":              "postgres://u:p@h:1/new?sslmode=disable",
-		"postgresql://u@/?host=%2Ftmp%2Fx&dbname=old&port=54": "postgresql://u@/new?host=%2Ftmp%2Fx&port=54",
-		"host=/tmp user=u dbname=old":                         "host=/tmp user=u dbname=old dbname=new",
-		"":                                                    "dbname=new",
+		"postgres://u:p@h:1/old?sslmode=disable":                "postgres://u:p@h:1/new?sslmode=disable",
+		"postgresql://u@/?host=%2Ftmp%2Fx+y&dbname=old&port=54": "postgresql://u@/new?host=%2Ftmp%2Fx+y&port=54",
+		"host=/tmp user=u dbname=old":                           "host=/tmp user=u dbname=old dbname=new",
+		"":                                                      "dbname=new",
 	} {
 		got, err := withDatabase(in, "new")
 		if err != nil || got != want {

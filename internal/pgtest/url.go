@@ -5,6 +5,7 @@ package pgtest
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -20,9 +21,11 @@ func withDatabase(connection, database string) (string, error) {
 		return "", fmt.Errorf("%s is not a URL", EnvURL) // err would print its password
 	}
 	u.Path = "/" + database
-	q := u.Query()
-	q.Del("dbname")
-	q.Del("database")
-	u.RawQuery = q.Encode()
+	// The other settings stay as they are: net/url and libpq disagree on what a
+	// plus sign means.
+	settings := slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(s string) bool {
+		return strings.HasPrefix(s, "dbname=") || strings.HasPrefix(s, "database=")
+	})
+	u.RawQuery = strings.Join(settings, "&")
 	return u.String(), nil
 }
