@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math"
 	"sort"
 	"strings"
@@ -26,8 +27,9 @@ func hashKey(parts ...string) Key {
 // A dated result is known by server, system, suite, step, start second as
 // printed, version and primary figure as printed: not by compiler, config or
 // workload, which some files do not name. An undated one is known by its whole
-// context and its text. ordinal counts results that would otherwise share a key
-// within one file (two repeats of one log with the same figure), from 0.
+// context and its text, a figure of a matrix by its context and itself. ordinal
+// counts results that would otherwise share a key within one file (two repeats
+// of one log with the same figure), from 0.
 func MeasurementKey(run *Run, r *Result, ordinal int) Key {
 	n := fmt.Sprint(ordinal)
 	if !r.Started.IsZero() && r.State != StateNotRun {
@@ -40,8 +42,14 @@ func MeasurementKey(run *Run, r *Result, ordinal int) Key {
 	if run.ID != "" {
 		return hashKey("run", run.ID, r.Step.Name, string(r.State), n)
 	}
+	text := r.Text
+	if r.Origin == OriginMatrix {
+		// The same cell stands in a comma and a tab separated file; only the
+		// figure is common to both.
+		text = r.PrimaryText
+	}
 	return hashKey("undated", run.Server, run.System, run.Suite, run.Workload, fmt.Sprint(run.Clients),
-		run.Build.Version, run.Build.Compiler, run.Config, r.Step.Name, string(r.State), r.Text, n)
+		run.Build.Version, run.Build.Compiler, run.Config, r.Step.Name, string(r.State), text, n)
 }
 
 // RunKey gives a run's identity: its UUID where our runner gave one, else a hash
@@ -115,8 +123,9 @@ type Addition struct {
 // Plan is what writing a batch would do, decided by identity alone.
 type Plan struct {
 	Keys      map[Ref]Key
-	New       []Ref      // measurements not known yet, in batch order
+	New       []Ref      // measurements not known yet: those that name their build, in batch order
 	Additions []Addition // further sources of known measurements
+	Covered   []Ref      // figures of matrices left out by [Plan.YieldMatrices]
 	// Refused holds the reasons by file; nothing of such a file is in New or
 	// Additions.
 	Refused map[string][]Message
@@ -124,6 +133,13 @@ type Plan struct {
 
 // RefusalsPerFile bounds the places that a refused file is told about.
 const RefusalsPerFile = 20
+
+// Contradicts says in words how what the run states contradicts a stored
+// workload, compiler and config, "" when it does not. What it does not state, or
+// only assumes by convention, cannot contradict.
+func (r *Run) Contradicts(workload, compiler, config string) string {
+	return contextDiff(r, workload, compiler, config)
+}
 
 // Decide applies the identity rules to a batch, given what is stored under its
 // keys (see [Keys]):
@@ -167,15 +183,24 @@ func Decide(b *Batch, keys map[Ref]Key, stored map[Key]*Stored) Plan {
 			refuse(r, "%s %s of %s stands in %s:%d with other context: %s", r.Step.Name, r.PrimaryText, r.Started, src.File, src.Line, diff)
 		}
 	})
-	each(b, func(ref Ref, _ *Run, r *Result) {
-		if !r.ContextFromStore || stored[keys[ref]] != nil {
-			return
-		}
-		if first, ok := known[keys[ref]]; ok && p.Refused[source(&b.Runs[first.Run].Results[first.Result]).File] == nil {
-			return
-		}
-		refuse(r, "%s %s of %s: this file holds rows of several builds without naming them, and this measurement is not stored yet; ingest the file that names its build first", r.Step.Name, r.PrimaryText, r.Started)
-	})
+	// A file refused here may be the one that another file of this kind leans on:
+	// again until nothing changes.
+	told := map[string]bool{}
+	for before := -1; before != len(p.Refused); {
+		before = len(p.Refused)
+		now := map[string]bool{}
+		each(b, func(ref Ref, _ *Run, r *Result) {
+			if !r.ContextFromStore || stored[keys[ref]] != nil || told[source(r).File] {
+				return
+			}
+			if first, ok := known[keys[ref]]; ok && p.Refused[source(&b.Runs[first.Run].Results[first.Result]).File] == nil {
+				return
+			}
+			refuse(r, "%s %s of %s: this file holds rows of several builds without naming them, and this measurement is not stored yet; ingest the file that names its build first", r.Step.Name, r.PrimaryText, r.Started)
+			now[source(r).File] = true
+		})
+		maps.Copy(told, now)
+	}
 
 	first := map[Key]Ref{}
 	sum := map[Key][]Value{} // figures known so far
