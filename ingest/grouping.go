@@ -28,6 +28,7 @@ type build struct {
 func (t *table) runs(b *blocks) []bench.Run {
 	fromStore := len(b.paths) == 0 && t.in.mixesBuilds() && t.in.given.Compiler == "" && t.in.given.Config == ""
 	index := map[buildKey]int{}
+	resolved := map[buildKey]bench.Run{} // by path and version
 	var builds []build
 	var lastKey buildKey
 	last := -1
@@ -40,13 +41,19 @@ func (t *table) runs(b *blocks) []bench.Run {
 		if last < 0 || key != lastKey {
 			at, ok := index[key]
 			if !ok {
-				run, err := t.resolve(b, row, t.results[i].Sources[0].Line)
-				if err != nil {
-					t.problem(t.results[i].Sources[0].Line, "%v", err)
-					if t.problemCount > maxMessages {
-						return nil
+				plain := buildKey{path: key.path, version: key.version}
+				run, known := resolved[plain]
+				if !known {
+					var err error
+					if run, err = t.resolve(b, row, t.results[i].Sources[0].Line); err != nil {
+						t.problem(t.results[i].Sources[0].Line, "%v", err)
+						if t.problemCount > maxMessages {
+							return nil
+						}
 					}
+					resolved[plain] = run
 				}
+				run.Build.GitHash = row.hash
 				at = len(builds)
 				builds = append(builds, build{run: run})
 				index[key] = at
@@ -59,13 +66,11 @@ func (t *table) runs(b *blocks) []bench.Run {
 	if t.problemCount > 0 {
 		return nil
 	}
-	var runs []bench.Run
+	runs := make([]bench.Run, 0, len(builds))
 	for i := range builds {
 		for _, rows := range t.splitRuns(t.once(builds[i].rows)) {
 			run := builds[i].run
-			if i > 0 || len(runs) > 0 {
-				run.Options = copyMap(run.Options)
-			}
+			run.Options = copyMap(run.Options) // shared by the runs of a build
 			run.Results = t.take(rows)
 			for _, r := range rows {
 				if job := t.rows[r].job; job != "" {
@@ -115,7 +120,6 @@ func (t *table) resolve(b *blocks, row *tableRow, line int) (bench.Run, error) {
 	if err != nil {
 		return bench.Run{}, err
 	}
-	run.Build.GitHash = row.hash
 	for k, v := range options {
 		if run.Options == nil {
 			run.Options = map[string]string{}

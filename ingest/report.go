@@ -286,49 +286,45 @@ func parseHeader(line string) (h *header, ok bool) {
 // what cells can hold.
 func split(line string, sep separator, cells *[maxColumns]string) int {
 	n := 0
-	put := func(s string) {
-		if n < maxColumns {
-			cells[n] = s
-		}
-		n++
-	}
-	switch sep {
-	case byTab:
+	if sep == byTab {
 		// Cells are short: a search per cell would cost more than this loop.
 		start := 0
 		for i := 0; i < len(line); i++ {
-			if line[i] == '\t' {
-				put(line[start:i])
-				start = i + 1
+			if line[i] != '\t' {
+				continue
 			}
+			if n < maxColumns {
+				cells[n] = line[start:i]
+			}
+			n++
+			start = i + 1
 		}
-		put(line[start:])
-		return n
-	case bySpace:
-		for _, s := range strings.Fields(line) {
-			put(s)
+		if n < maxColumns {
+			cells[n] = line[start:]
 		}
-		return n
+		return n + 1
 	}
-	by := byte('|')
-	if sep == byComma {
-		by = ','
-	} else {
+	var parts []string
+	switch sep {
+	case bySpace:
+		parts = strings.Fields(line)
+	case byComma:
+		parts = strings.Split(line, ",")
+	default:
 		// | a | b | as Markdown has it, or a | b as it is often pasted.
 		trimmed := strings.TrimSpace(line)
 		if strings.HasPrefix(trimmed, "|") && strings.HasSuffix(trimmed, "|") && len(trimmed) > 1 {
 			line = trimmed[1 : len(trimmed)-1]
 		}
+		parts = strings.Split(line, "|")
 	}
-	for {
-		i := strings.IndexByte(line, by)
-		if i < 0 {
-			put(strings.TrimSpace(line))
-			return n
+	for _, part := range parts {
+		if n < maxColumns {
+			cells[n] = strings.TrimSpace(part)
 		}
-		put(strings.TrimSpace(line[:i]))
-		line = line[i+1:]
+		n++
 	}
+	return n
 }
 
 // tableRow is what decides about a row's run.
@@ -507,9 +503,10 @@ func (t *table) row(line string, number int, path int32) bool {
 	}
 	facts := t.facts(reads)
 
+	// There is room for every line of the file.
 	t.rows = append(t.rows, tableRow{test: test, version: version, path: path})
-	t.results = append(t.results, bench.Result{})
-	row, r := &t.rows[len(t.rows)-1], &t.results[len(t.results)-1]
+	t.results = t.results[:len(t.rows)]
+	row, r := &t.rows[len(t.rows)-1], &t.results[len(t.rows)-1]
 	r.Step, r.Role = known.step, known.role
 	r.State, r.Origin, r.Primary, r.Text = bench.StateOK, bench.OriginMeasured, "qps", line
 	r.Sources = t.source(number)
