@@ -83,6 +83,8 @@ func formats() []*format {
 	return []*format{
 		{name: formatEmpty, detect: isEmpty, read: readEmpty},
 		{name: formatExport, detect: isExport, read: readExport},
+		{name: formatIntervals, detect: isIntervals, read: readReportFile},
+		{name: formatLog, detect: isLog, read: readLog},
 		{name: formatCISummary, detect: isCISummary, read: readCISummary},
 		{name: formatSummary, detect: isSummary, read: readTable},
 		{name: formatSum, detect: isSum, read: readTable},
@@ -103,7 +105,7 @@ type bundle struct {
 
 // bundles lists the known bundles; a file belongs to the first that claims it.
 func bundles() []*bundle {
-	return []*bundle{}
+	return []*bundle{&resultDirBundle, &logBundle}
 }
 
 // The names of formats as stored with files and shown on pages.
