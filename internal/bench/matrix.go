@@ -170,7 +170,7 @@ func CheckMatrix(m *Matrix, measured *Figures) Check {
 		base, ok := m.base(row, cells, candidates, measured)
 		if !ok {
 			for _, cell := range cells {
-				if cell != "" {
+				if isNumber(cell) {
 					c.Unknown++
 				}
 			}
@@ -192,7 +192,7 @@ func CheckMatrix(m *Matrix, measured *Figures) Check {
 // count compares one cell. differs gets what the first candidate would print.
 func (c *Check) count(cell string, candidates []float64, base float64, differs func(text string)) {
 	switch {
-	case cell == "":
+	case !isNumber(cell):
 		return
 	case len(candidates) == 0:
 		c.Unknown++
@@ -211,7 +211,8 @@ func (c *Check) count(cell string, candidates []float64, base float64, differs f
 // candidates gives the values that column k of a row may have been made from.
 func (m *Matrix) candidates(row *MatrixRow, k int, measured *Figures, anyBuild bool) []float64 {
 	if len(row.Sibling) == len(m.Columns) && row.Sibling[k] != "" {
-		if v, err := strconv.ParseFloat(row.Sibling[k], 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if isNumber(row.Sibling[k]) {
+			v, _ := strconv.ParseFloat(row.Sibling[k], 64) // just seen to be one
 			return []float64{v}
 		}
 	}
@@ -244,7 +245,7 @@ func (m *Matrix) base(row *MatrixRow, cells []string, candidates [][]float64, me
 		}
 		n := 0
 		for k := 1; k < len(cells); k++ {
-			if cells[k] != "" && slices.ContainsFunc(candidates[k], func(v float64) bool { return prints(v/b, cells[k]) }) {
+			if slices.ContainsFunc(candidates[k], func(v float64) bool { return prints(v/b, cells[k]) }) {
 				n++
 			}
 		}
@@ -263,6 +264,12 @@ func prints(v float64, cell string) bool {
 	}
 	got, err := strconv.ParseFloat(strconv.FormatFloat(v, 'f', decimals(cell), 64), 64)
 	return err == nil && got == want
+}
+
+// isNumber reports whether a cell holds a figure; empty ones and NA do not.
+func isNumber(cell string) bool {
+	v, err := strconv.ParseFloat(cell, 64)
+	return err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
 // decimals counts the digits after the point.
