@@ -105,7 +105,7 @@ type bundle struct {
 
 // bundles lists the known bundles; a file belongs to the first that claims it.
 func bundles() []*bundle {
-	return []*bundle{&resultDirBundle, &logBundle}
+	return []*bundle{&runnerBundle, &resultDirBundle, &logBundle}
 }
 
 // The names of formats as stored with files and shown on pages.
