@@ -478,7 +478,7 @@ func (t *table) row(line string, number int, path int32) bool {
 	case n < columns && n >= columns-2 && h.test >= 0 && h.test < n && t.onlyTailMissing(n):
 		// An editor took the empty cells at the end away.
 	case 2*n >= columns:
-		t.problem(number, "the row has %d cells, its header %d", n, columns)
+		t.wrongLength(number, n)
 		return true
 	default:
 		return false
@@ -513,7 +513,10 @@ func (t *table) row(line string, number int, path int32) bool {
 
 	if h.date >= 0 && !missing(cells[h.date]) {
 		started, ok := parseReportDate(cells[h.date])
-		if !ok {
+		switch {
+		case !ok && n < columns: // the missing cell was not one at the end
+			t.wrongLength(number, n)
+		case !ok:
 			t.problem(number, "not a date: %q", clip(cells[h.date]))
 		}
 		r.Started = started
@@ -535,6 +538,10 @@ func (t *table) row(line string, number int, path int32) bool {
 	}
 	t.readCells(row, r, h.byEra[e][:n], cells[:n], number, facts)
 	return true
+}
+
+func (t *table) wrongLength(line, n int) {
+	t.problem(line, "the row has %d cells, its header %d", n, len(t.header.byEra[eraRight]))
 }
 
 // onlyTailMissing reports whether the columns from n on are free text.
