@@ -265,6 +265,13 @@ func isRunning(pid int) bool {
 	return syscall.Kill(pid, 0) == nil
 }
 
+// waitEnded waits for the end of a process that has been told to end. Its locks
+// are free a little before it is gone.
+func waitEnded(t *testing.T, pid int) {
+	t.Helper()
+	waitFor(t, fmt.Sprintf("the end of process %d", pid), func() bool { return !isRunning(pid) })
+}
+
 // testConfig is a configuration for a fast Postgres.
 func testConfig(t *testing.T, dir string) Config {
 	t.Helper()

@@ -83,7 +83,9 @@ type Cluster struct {
 	u     serverUser
 	state state
 	url   string
-	began bool
+
+	began     bool // we started it
+	recovered bool // and it had not been stopped in order before
 
 	start, users, alive, keeper *fileLock
 	server                      *fileLock // nil in mode Client
@@ -255,7 +257,7 @@ func (c *Cluster) startPostgres(ctx context.Context, cfg Config, began time.Time
 		return err
 	}
 	c.use(result.State)
-	c.began = true
+	c.began, c.recovered = true, result.Recovered
 	if err := c.ensureDatabase(ctx, result.Created); err != nil {
 		return err
 	}

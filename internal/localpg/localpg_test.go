@@ -57,9 +57,7 @@ func TestStartUseStopAndStartAgain(t *testing.T) {
 	}
 	exec1(t, c.URL(), `create table kept (v int); insert into kept values (42)`)
 	mustStop(t, c)
-	if isRunning(c.PID()) {
-		t.Errorf("Postgres %d still runs after Stop", c.PID())
-	}
+	waitEnded(t, c.PID())
 	if err := c.Stop(t.Context()); err != nil {
 		t.Errorf("the second Stop: %v", err)
 	}
@@ -250,9 +248,7 @@ func TestServerAttachesToWhatAClientStarted(t *testing.T) {
 	client.end()
 	exec1(t, server.URL(), `create table after_its_starter ()`)
 	mustStop(t, server)
-	if isRunning(server.PID()) {
-		t.Error("the last one out did not stop Postgres")
-	}
+	waitEnded(t, server.PID())
 }
 
 func TestManyProcessesComeAndGo(t *testing.T) {
