@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -64,6 +65,7 @@ func Register(r chi.Router, c Config) {
 	}
 	s := &server{c}
 	useProblemStatus()
+	r.Use(s.recoverer, middleware.Compress(5, "application/json", "text/csv"))
 
 	config := huma.DefaultConfig("relqps", c.Version)
 	config.Info.Description = "Results of database benchmarks: upload, read as series relative to a base, correct."

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 
@@ -86,6 +87,22 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 	if _, err := w.Write(body); err != nil {
 		s.Logger.Info("client went away", "path", r.URL.Path, "error", err)
 	}
+}
+
+// recoverer turns a panic into an internal error.
+func (s *server) recoverer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch p := recover(); p {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(p) // net/http's own way to end a response
+			default:
+				s.problem(w, r, fmt.Errorf("panic: %v", p))
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
 }
 
 var problemStatus sync.Once

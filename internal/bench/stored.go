@@ -221,3 +221,10 @@ type Totals struct {
 	Series   int
 	Uploads  int
 }
+
+// Credit names where figures come from, as runs state it in their environment
+// (source_name, source_url).
+type Credit struct {
+	Name string
+	URL  string // "" when none is stated
+}
