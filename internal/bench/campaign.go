@@ -37,16 +37,12 @@ func Campaigns(starts []LocalTime) []int {
 	return numbers
 }
 
-// medianDuration gives the middle of the durations, the mean of the middle two
-// for an even number, 0 for none.
+// medianDuration gives the middle of the durations, 0 for none. Of an even
+// number it is the shorter of the middle two, so that a pause that occurred is
+// the usual one: with runs at 1, 2 and 400 o'clock that is one hour.
 func medianDuration(d []time.Duration) time.Duration {
 	if len(d) == 0 {
 		return 0
 	}
-	d = slices.Sorted(slices.Values(d))
-	mid := len(d) / 2
-	if len(d)%2 == 1 {
-		return d[mid]
-	}
-	return d[mid-1] + (d[mid]-d[mid-1])/2
+	return slices.Sorted(slices.Values(d))[(len(d)-1)/2]
 }
