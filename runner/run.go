@@ -502,7 +502,7 @@ func (r *runner) step(ctx context.Context, c *ingest.RunnerCommand, db *database
 		}
 	}
 	result.Started, result.Ended = &now, &ended
-	if err := keepOptions(db.path(), dir); err != nil {
+	if err := keepOptions(db.path(), dir, now); err != nil {
 		r.Logger.Warn("options file not kept", "step", c.Step, "error", err)
 	}
 	for _, name := range []string{ingest.RunnerReportFile, ingest.RunnerOptionsFile} {
@@ -545,13 +545,21 @@ func awaitOrphan(a *attempt) {
 }
 
 // keepOptions copies the newest options file of a database and its LOG beside
-// the step's output. Releases before 4.3 write no options file.
-func keepOptions(db, dir string) error {
+// the step's output, if they were written since the step began: one that never
+// opened the database leaves those of the step before. Releases before 4.3 write
+// no options file.
+func keepOptions(db, dir string, since time.Time) error {
+	// File systems note times to a tick of the kernel, which may lie before.
+	since = since.Add(-20 * time.Millisecond)
+	ours := func(name string) bool {
+		info, err := os.Stat(name)
+		return err == nil && !info.ModTime().Before(since)
+	}
 	names, err := filepath.Glob(filepath.Join(db, "OPTIONS-*"))
 	if err != nil {
 		return err
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return strings.HasSuffix(n, ".dbtmp") })
+	names = slices.DeleteFunc(names, func(n string) bool { return strings.HasSuffix(n, ".dbtmp") || !ours(n) })
 	if len(names) > 0 {
 		slices.Sort(names) // numbers are padded to one width
 		text, err := os.ReadFile(names[len(names)-1])
@@ -562,10 +570,10 @@ func keepOptions(db, dir string) error {
 			return err
 		}
 	}
-	log, err := os.Open(filepath.Join(db, "LOG"))
-	if errors.Is(err, fs.ErrNotExist) {
+	if !ours(filepath.Join(db, "LOG")) {
 		return nil
 	}
+	log, err := os.Open(filepath.Join(db, "LOG"))
 	if err != nil {
 		return err
 	}
