@@ -172,6 +172,7 @@ func open(ctx context.Context, url string) (_ *server, err error) {
 		s.cluster, err = localpg.Open(ctx, localpg.Config{
 			DataDir:   dir,
 			BinDir:    os.Getenv(localpg.EnvBinDir),
+			Download:  os.Getenv(localpg.EnvDownload) == "1",
 			Volatile:  true,
 			Temporary: true,
 			Settings: map[string]string{
