@@ -12,7 +12,7 @@ RUN node build.mjs
 # The program, with script and style sheet embedded. Generated code is committed and needs no step here.
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
-COPY go.mod go.sum *.go ./
+COPY go.mod go.sum LICENSE *.go ./
 COPY api api
 COPY ingest ingest
 COPY internal internal
