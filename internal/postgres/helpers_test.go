@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -167,3 +168,5 @@ func counts(t testing.TB, pool *pgxpool.Pool) map[string]int {
 }
 
 func zone(offset int) *time.Location { return time.FixedZone("", offset) }
+
+func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
