@@ -9,6 +9,10 @@
 // first starts it, the others attach, and it is stopped when the last one has
 // gone, in whatever way that one went; see keeper.go for how. At most one of
 // them is the server of the directory.
+//
+// A service manager that ends a command should signal that command alone
+// (systemd: KillMode=mixed): a Postgres that is signalled as well takes no new
+// connections while the command still finishes its work.
 package localpg
 
 import (
