@@ -197,7 +197,7 @@ func shoot(ctx context.Context, chromium *browser.Browser, url string, view brow
 		}
 		if !view.NoScript {
 			if err := tab.Wait(chartsDrawn, drawLimit); err != nil {
-				findings = append(findings, err.Error())
+				findings = append(findings, fmt.Sprintf("charts not drawn within %s", drawLimit))
 				break
 			}
 		}
