@@ -32,7 +32,12 @@ type matrixRow struct {
 // test's name at one end.
 func isMatrix(in *input) bool {
 	header, rows, err := scanMatrix(in, 20)
-	return err == nil && len(rows) > 0 && (header != nil || len(rows[0].cells) > 1 && matrixKind(rows) != "")
+	if err != nil || !slices.ContainsFunc(rows, func(r matrixRow) bool { return slices.ContainsFunc(r.cells, isFigure) }) {
+		return false
+	}
+	// A single figure beside a name may be anything.
+	kind := matrixKind(rows)
+	return header != nil || kind == bench.MatrixRelative || kind == bench.MatrixAbsolute && len(rows[0].cells) > 1
 }
 
 // scanMatrix cuts a file into header (nil without one) and rows, at most limit
@@ -69,13 +74,13 @@ func scanMatrix(in *input, limit int) (versions []string, rows []matrixRow, err 
 		row := matrixRow{line: number}
 		if testFirst {
 			row.test, row.cells = cells[0], cells[1:]
-			if n := len(row.cells); sep == ',' && n > 0 && row.cells[n-1] == "" && n == len(versions)+1 {
+			if n := len(row.cells); versions != nil && sep == ',' && n == len(versions)+1 && row.cells[n-1] == "" {
 				row.cells = row.cells[:n-1] // a comma at the end, as the header has it
 			}
 		} else {
 			row.test, row.cells = cells[len(cells)-1], cells[:len(cells)-1]
 		}
-		if !plausibleTest(row.test) || !slices.ContainsFunc(row.cells, isFigure) {
+		if !plausibleTest(row.test) || len(row.cells) == 0 {
 			return nil, nil, bench.Errorf(bench.KindInvalid, "line %d is not a row of figures with a test's name: %q", number, clip(s))
 		}
 		for _, c := range row.cells {

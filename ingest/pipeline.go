@@ -160,7 +160,7 @@ func newSet(files []*input) *set {
 // rank orders files by how much context they state.
 func (in *input) rank() int {
 	switch {
-	case in.format == nil:
+	case in.format == nil, in.format.name == formatEmpty:
 		return 6
 	case in.format.name == formatMatrix:
 		return 5
