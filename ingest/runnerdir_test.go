@@ -3,6 +3,7 @@ package ingest
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -337,7 +338,10 @@ func FuzzJournalOfTheRunner(f *testing.F) {
 		f.Add([]byte(files["run.json"]), []byte(files[dir+"result.json"]), []byte(files[dir+"stdout"]), []byte(files[dir+"stderr"]), []byte(files[dir+"report.csv"]), step)
 	}
 	f.Fuzz(func(t *testing.T, run, result, stdout, stderr, report []byte, step string) {
-		dir := "steps/" + path.Base(path.Clean("/"+step)) + "/"
+		dir := "steps/" + fmt.Sprintf("%x", step) + "/" // a name that tar takes
+		if runnerDirRe.MatchString(step) {
+			dir = "steps/" + step + "/"
+		}
 		data := packed(t, "", map[string]string{
 			"run.json": string(run), dir + "result.json": string(result), dir + "stdout": string(stdout), dir + "stderr": string(stderr), dir + "report.csv": string(report),
 		})
