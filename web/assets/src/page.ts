@@ -1,0 +1,131 @@
+// The one script of all pages. Without it pages stay readable: it draws charts, divides by another base, and adds keys.
+
+import { Comparison } from "./comparison.ts";
+import { read, type View } from "./spec.ts";
+import { restoreTheme, switchTheme } from "./theme.ts";
+import { drawTimes } from "./time.ts";
+import { startUpload } from "./upload.ts";
+import { element } from "./words.ts";
+
+document.documentElement.classList.add("scripted");
+restoreTheme();
+
+const view = read<View>("view");
+const comparison = view ? new Comparison(view) : null;
+const redrawTimes = drawTimes();
+const redraw = () => {
+  comparison?.redraw();
+  redrawTimes();
+};
+
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+document.querySelectorAll("[data-theme-switch]").forEach((b) =>
+  b.addEventListener("click", () => {
+    switchTheme();
+    redraw();
+  }),
+);
+document.querySelectorAll<HTMLFormElement>("form[data-upload]").forEach(startUpload);
+
+// Menus: one open at a time, closed by a click elsewhere.
+document.addEventListener("click", (e) => {
+  const inside = (e.target as Element | null)?.closest("details.menu");
+  document.querySelectorAll("details.menu[open]").forEach((m) => {
+    if (m !== inside) m.removeAttribute("open");
+  });
+});
+
+/** A short message that goes away by itself. */
+function say(text: string): void {
+  document.querySelectorAll(".said").forEach((e) => e.remove());
+  const said = element("div", text, "said");
+  said.setAttribute("role", "status");
+  document.body.append(said);
+  setTimeout(() => said.remove(), 2500);
+}
+
+async function copy(text: string, done: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(done);
+  } catch {
+    // Plain HTTP on another host has no clipboard: the text is shown to be copied by hand.
+    prompt("Copy this:", text);
+  }
+}
+
+const copyAddress = () => copy(comparison ? comparison.address() : location.href, "Link copied");
+
+document.addEventListener("click", (e) => {
+  const target = e.target as Element | null;
+  if (target?.closest("[data-copy], [data-copy-view]")) {
+    e.preventDefault();
+    void copyAddress();
+  } else if (target?.closest("[data-markdown]")) {
+    void fetch("/charts.md" + location.search)
+      .then((r) => (r.ok ? r.text() : Promise.reject(new Error(`status ${r.status}`))))
+      .then((text) => copy(text, "Tables copied as Markdown"))
+      .catch((error: unknown) => say(`Not copied: ${error instanceof Error ? error.message : String(error)}`));
+  } else if (target?.closest("[data-keys]")) showKeys();
+});
+
+const keys: readonly (readonly [string, string])[] = [
+  ["/", "find a version, step or server"],
+  ["← →", "move along the versions, in a focused chart"],
+  ["Home End", "first and last version"],
+  ["Enter", "lock the version, or open the step of a small chart"],
+  ["b", "make the version the base; without one, open the list of bases"],
+  ["r", "open the run of the locked version"],
+  ["y", "copy a link to this view"],
+  ["e", "export"],
+  ["j k", "next and previous step"],
+  ["Esc", "let go"],
+  ["?", "this list"],
+];
+
+function showKeys(): void {
+  const dialog = element("dialog", "", "keys");
+  const dl = element("dl");
+  for (const [key, what] of keys) {
+    const dt = element("dt");
+    key.split(" ").forEach((k) => dt.append(element("kbd", k), " "));
+    dl.append(dt, element("dd", what));
+  }
+  dialog.append(element("h2", "Keyboard"), dl);
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", () => dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+document.addEventListener("keydown", (e) => {
+  const at = e.target as HTMLElement;
+  if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
+  if (e.key === "Escape") {
+    document.querySelectorAll("details.menu[open]").forEach((m) => m.removeAttribute("open"));
+    comparison?.key("Escape");
+    return;
+  }
+  if (at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) return;
+  switch (e.key) {
+    case "/":
+      document.querySelector<HTMLInputElement>(".find input")?.focus();
+      break;
+    case "?":
+      showKeys();
+      break;
+    case "y":
+      void copyAddress();
+      break;
+    case "e":
+      document.querySelector<HTMLElement>(".bar .end .menu > summary")?.click();
+      break;
+    case "j":
+    case "k":
+      document.querySelector<HTMLAnchorElement>(`.pn a[title="${e.key}"]`)?.click();
+      break;
+    default:
+      if (!comparison?.key(e.key)) return;
+  }
+  e.preventDefault();
+});

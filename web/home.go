@@ -1,0 +1,594 @@
+package web
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/relqps/relqps/internal/bench"
+	"github.com/relqps/relqps/internal/compare"
+	"github.com/relqps/relqps/web/chart"
+	"github.com/relqps/relqps/web/view"
+)
+
+// Limits of the home page.
+const (
+	homeRowsMax    = 40
+	homeMovers     = 5
+	homeUploads    = 8
+	homeMeasureMax = 40
+)
+
+// homeInput is what the home page is built from.
+type homeInput struct {
+	Series  []bench.Series // of the primary metrics
+	Totals  bench.Totals
+	Uploads []bench.UploadInfo
+	Origin  string
+}
+
+func (s *server) home(r *http.Request) (templ.Component, error) {
+	if _, err := parseQuery(r.URL.RawQuery); err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	in := homeInput{Origin: origin(r)}
+	for _, metric := range []string{metricDefault, "ips"} {
+		series, err := s.Source.Series(ctx, bench.SeriesFilter{Metric: metric})
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range series {
+			if bench.PrimaryMetric(x.Suite, x.Step) == metric {
+				in.Series = append(in.Series, x)
+			}
+		}
+	}
+	var err error
+	if in.Totals, err = s.Source.Totals(ctx); err != nil {
+		return nil, err
+	}
+	uploads, err := s.Source.Uploads(ctx, bench.UploadFilter{Limit: homeUploads})
+	if err != nil {
+		return nil, err
+	}
+	in.Uploads = uploads.Uploads
+	p := newHomePage(in)
+	p.Page = s.frame(r, "", "/")
+	return view.Home(p), nil
+}
+
+// homeRow is a server, workload and build of a system: lines that share all but
+// the step.
+type homeRow struct {
+	key      chart.Key
+	suite    string
+	series   []bench.Series
+	versions []string
+	lines    []compare.Line // without base
+	// Ratios of the newest version, by step family.
+	previous, oldest map[string]*compare.Line
+}
+
+func (r homeRow) newest() string { return r.versions[len(r.versions)-1] }
+
+// against gives the version that the newest is compared with, "" where there is
+// none.
+func (r homeRow) against(oldest bool) string {
+	switch {
+	case len(r.versions) < 2:
+		return ""
+	case oldest:
+		return r.versions[0]
+	}
+	return r.versions[len(r.versions)-2]
+}
+
+func (r homeRow) name() string {
+	parts := []string{r.key.Server, r.key.Workload}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+}
+
+func (r homeRow) build() string {
+	parts := []string{compilerName(r.key.Compiler)}
+	if r.key.Config != "" {
+		parts = append(parts, r.key.Config)
+	}
+	return strings.Join(parts, " ")
+}
+
+// query gives the charts of a row, of one step when it is not "".
+func (r homeRow) query(system, step string) chartsQuery {
+	q := chartsQuery{
+		System: system, Suite: r.suite, Servers: []string{r.key.Server}, Workloads: orNone(r.key.Workload),
+		Compilers: orNone(r.key.Compiler), Configs: orNone(r.key.Config), Steps: orNone(step), Metric: metricDefault,
+	}
+	if r.key.Clients > 0 {
+		q.Clients = []int{r.key.Clients}
+	}
+	if step != "" {
+		q.Metric = bench.PrimaryMetric(r.suite, step)
+	}
+	return q
+}
+
+// homeRows groups the measuring series of a system.
+func homeRows(series []bench.Series, system string) []homeRow {
+	type at struct {
+		chart.Key
+		suite string
+	}
+	index := map[at]int{}
+	var rows []homeRow
+	for _, s := range series {
+		if s.System != system || bench.StepRole(s.Suite, s.Step) == bench.RolePrepare || len(s.Points) == 0 {
+			continue
+		}
+		k := at{chart.KeyOf(s.Coordinate), s.Suite}
+		i, ok := index[k]
+		if !ok {
+			i = len(rows)
+			index[k] = i
+			rows = append(rows, homeRow{key: k.Key, suite: s.Suite})
+		}
+		rows[i].series = append(rows[i].series, s)
+	}
+	for i := range rows {
+		r := &rows[i]
+		r.versions = versionsOf(r.series)
+		compareWith := func(version string) compare.Comparison {
+			return compare.Compare(r.series, compare.Options{Base: compare.Base{Version: version}, JoinFamilies: true})
+		}
+		byStep := func(c compare.Comparison) map[string]*compare.Line {
+			out := map[string]*compare.Line{}
+			for j := range c.Lines {
+				out[c.Lines[j].Step] = &c.Lines[j]
+			}
+			return out
+		}
+		oldest := compareWith(r.against(true))
+		r.lines, r.oldest = oldest.Lines, byStep(oldest)
+		r.previous = byStep(compareWith(r.against(false)))
+	}
+	return rows
+}
+
+// newHomePage builds the home page. Nothing on it is called better or worse
+// unless its interval excludes 1.00.
+func newHomePage(in homeInput) view.HomePage {
+	p := view.HomePage{Command: "relqps ingest --url " + in.Origin + " --token TOKEN PATH"}
+	if len(in.Series) == 0 && len(in.Uploads) == 0 {
+		p.Empty = firstUpload(in.Origin)
+		return p
+	}
+	samples := map[string]int{}
+	for _, s := range in.Series {
+		for _, x := range s.Points {
+			samples[s.System] += len(x.Samples)
+		}
+	}
+	systems := sortedKeys(samples)
+	slices.SortStableFunc(systems, func(a, b string) int { return samples[b] - samples[a] })
+	for _, system := range systems {
+		rows := homeRows(in.Series, system)
+		if len(rows) == 0 {
+			continue
+		}
+		p.Systems = append(p.Systems, systemState(system, rows))
+		for _, r := range rows {
+			p.Measured = append(p.Measured, measuredRow(system, r, len(systems) > 1))
+		}
+	}
+	if len(p.Measured) > homeMeasureMax {
+		p.Measured = p.Measured[:homeMeasureMax]
+	}
+	t := in.Totals
+	p.Totals = []view.Fact{
+		fact(plural(t.Servers, "server", "servers")), fact(plural(t.Versions, "version", "versions")),
+		fact(plural(t.Runs, "run", "runs")), fact(plural(t.Results, "result", "results")),
+	}
+	for _, u := range in.Uploads {
+		p.Uploads = append(p.Uploads, importRow(u))
+	}
+	return p
+}
+
+func importRow(u bench.UploadInfo) view.ImportRow {
+	row := view.ImportRow{
+		Name: u.Filename, Href: runsQuery{Upload: u.ID}.String(), Format: u.Format,
+		Results: compare.FormatFull(float64(u.Results)), When: timeText(u.Created),
+	}
+	var trouble []string
+	if u.Refused > 0 {
+		trouble = append(trouble, plural(u.Refused, "file refused", "files refused"))
+	}
+	if u.State == bench.RecordWithdrawn {
+		trouble = append(trouble, "withdrawn")
+	}
+	row.Trouble = strings.Join(trouble, ", ")
+	return row
+}
+
+func measuredRow(system string, r homeRow, several bool) view.MeasuredRow {
+	m := view.MeasuredRow{
+		Name: r.name(), Build: r.build(), Href: r.query(system, "").String(),
+		Versions: span(r.versions), Count: plural(len(r.versions), "version", "versions"),
+		Steps: strconv.Itoa(len(r.lines)), Noise: compare.Missing,
+	}
+	if several {
+		m.Name = systemName(system) + ", " + m.Name
+	}
+	n := 0
+	var noise []float64
+	for _, l := range r.lines {
+		for _, p := range l.Points {
+			n += p.N
+		}
+		if l.Noise.OK {
+			noise = append(noise, l.Noise.SD)
+		}
+	}
+	m.Samples = compare.FormatFull(float64(n))
+	if len(noise) > 0 {
+		m.Noise = noisePercent(compare.Median(noise))
+	}
+	return m
+}
+
+// tally counts verdicts, with the least and the greatest ratio.
+type tally struct {
+	worse, undecided, better int
+	least, most              float64
+}
+
+func (t *tally) add(p compare.Point, d bench.Direction) {
+	switch compare.Judge(p, d) {
+	case compare.Worse:
+		t.worse++
+	case compare.Better:
+		t.better++
+	case compare.Undecided:
+		t.undecided++
+	default:
+		return
+	}
+	if t.count() == 1 {
+		t.least, t.most = *p.Relative, *p.Relative
+	}
+	t.least, t.most = math.Min(t.least, *p.Relative), math.Max(t.most, *p.Relative)
+}
+
+func (t tally) count() int { return t.worse + t.undecided + t.better }
+
+func (t tally) cell() view.GroupCell {
+	c := view.GroupCell{Worse: strconv.Itoa(t.worse), Undecided: strconv.Itoa(t.undecided), Better: strconv.Itoa(t.better)}
+	if t.count() > 0 {
+		c.Range = compare.FormatRatio(t.least, nil, nil) + "–" + compare.FormatRatio(t.most, nil, nil)
+	}
+	return c
+}
+
+func (t tally) balance(title string) view.Balance {
+	b := view.Balance{Title: title, Worse: strconv.Itoa(t.worse), Undecided: strconv.Itoa(t.undecided), Better: strconv.Itoa(t.better)}
+	const width, gap = 320.0, 1.5
+	x := 0.0
+	for _, part := range []struct {
+		n      int
+		colour string
+	}{{t.worse, "--worse"}, {t.undecided, "--undecided"}, {t.better, "--better"}} {
+		if part.n == 0 || t.count() == 0 {
+			continue
+		}
+		w := width * float64(part.n) / float64(t.count())
+		b.Bars = append(b.Bars, view.BalanceBar{X: pixels(x), Width: pixels(max(0, w-gap)), Colour: part.colour})
+		x += w
+	}
+	return b
+}
+
+func pixels(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
+
+// systemState builds the state of a system's newest version.
+func systemState(system string, rows []homeRow) view.SystemState {
+	var versions []string
+	for _, r := range rows {
+		for _, v := range r.versions {
+			versions = appendNew(versions, v)
+		}
+	}
+	slices.SortFunc(versions, bench.CompareVersions)
+	newest := versions[len(versions)-1]
+	slices.SortStableFunc(rows, func(a, b homeRow) int { return bench.CompareVersions(b.newest(), a.newest()) })
+
+	s := view.SystemState{Heading: systemName(system) + " " + newest}
+	var now []homeRow
+	var behind []string
+	for _, r := range rows {
+		if r.newest() == newest {
+			now = append(now, r)
+		} else {
+			behind = appendNew(behind, r.key.Server+" is at "+r.newest())
+		}
+	}
+
+	groups := map[string]*[2]tally{}
+	var total [2]tally
+	results := 0
+	var movers []mover
+	for _, r := range now {
+		for _, l := range r.lines {
+			p := l.At(newest)
+			if p == nil {
+				continue
+			}
+			results++
+			g := bench.StepGroup(l.Step)
+			if groups[g] == nil {
+				groups[g] = &[2]tally{}
+			}
+			for i, by := range []map[string]*compare.Line{r.previous, r.oldest} {
+				if q := by[l.Step].At(newest); r.against(i == 1) != "" && q != nil {
+					total[i].add(*q, l.Metric.Direction)
+					groups[g][i].add(*q, l.Metric.Direction)
+				}
+			}
+			if v := compare.Judge(*p, l.Metric.Direction); r.against(true) != "" && (v == compare.Better || v == compare.Worse) {
+				movers = append(movers, mover{r, l, *p, v})
+			}
+		}
+	}
+	previous, oldest := common(now, false), common(now, true)
+	s.Meta = []view.Fact{fact(measuredOn(now, rows))}
+	const mostBehind = 3
+	for i, b := range behind {
+		if i == mostBehind {
+			s.Meta = append(s.Meta, fact(fmt.Sprintf("%d more behind", len(behind)-i)))
+			break
+		}
+		s.Meta = append(s.Meta, fact(b))
+	}
+	s.Meta = append(s.Meta, fact(plural(results, "result", "results")))
+	s.Lead = homeLead(newest, previous, oldest, total)
+	s.Balances = []view.Balance{
+		total[0].balance(newest + " against " + previous),
+		total[1].balance(newest + " against " + oldest),
+	}
+	s.GroupHeads = []string{"against " + previous, "against " + oldest}
+	for _, g := range bench.StepGroups() {
+		if t := groups[g]; t != nil {
+			s.Groups = append(s.Groups, view.GroupRow{Name: g, Cells: []view.GroupCell{t[0].cell(), t[1].cell()}})
+		}
+	}
+	s.MoversHead = "Furthest from " + oldest
+	s.Movers = moverRows(system, movers)
+	s.Steps, s.Rows = heatRows(system, rows, versions)
+	if left := len(s.Rows) - homeRowsMax; left > 0 {
+		s.Rows = s.Rows[:homeRowsMax]
+		s.RowsLeft = fmt.Sprintf("%d more rows are left out: choose a server in the charts.", left)
+	}
+	return s
+}
+
+// common names the version that all rows are compared with, or says that each has
+// its own.
+func common(rows []homeRow, oldest bool) string {
+	var names []string
+	for _, r := range rows {
+		if v := r.against(oldest); v != "" {
+			names = appendNew(names, v)
+		}
+	}
+	switch {
+	case len(names) == 1:
+		return names[0]
+	case oldest:
+		return "the oldest of each"
+	}
+	return "the previous of each"
+}
+
+// measuredOn says where the newest version was measured: on 1 of 2 servers: 8core
+// (clang; cached, iobuf).
+func measuredOn(now, all []homeRow) string {
+	var servers, of []string
+	for _, r := range all {
+		of = appendNew(of, r.key.Server)
+	}
+	for _, r := range now {
+		servers = appendNew(servers, r.key.Server)
+	}
+	var where []string
+	for _, server := range servers {
+		var builds, workloads []string
+		for _, r := range now {
+			if r.key.Server == server {
+				builds = appendNew(builds, r.build())
+				workloads = appendNew(workloads, r.key.Workload)
+			}
+		}
+		where = append(where, fmt.Sprintf("%s (%s; %s)", server, strings.Join(builds, ", "), strings.Join(workloads, ", ")))
+	}
+	return fmt.Sprintf("measured on %d of %s: %s", len(servers), plural(len(of), "server", "servers"), strings.Join(where, ", "))
+}
+
+func homeLead(newest, previous, oldest string, total [2]tally) []view.Part {
+	if total[0].count() == 0 && total[1].count() == 0 {
+		return []view.Part{{Text: newest + " cannot be compared yet: nothing else was measured where it was, or the noise is unknown."}}
+	}
+	sentence := func(t tally) string {
+		switch {
+		case t.worse == 0 && t.better == 0:
+			return fmt.Sprintf("none of %s can be told from 1.00", plural(t.count(), "result", "results"))
+		case t.worse == 0:
+			return fmt.Sprintf("%d of %s better and none worse", t.better, plural(t.count(), "result is", "results are"))
+		case t.better == 0:
+			return fmt.Sprintf("%d of %s worse beyond noise and none better", t.worse, plural(t.count(), "result is", "results are"))
+		}
+		return fmt.Sprintf("%d of %s worse beyond noise and %d better", t.worse, plural(t.count(), "result is", "results are"), t.better)
+	}
+	var parts []view.Part
+	if total[0].count() > 0 {
+		parts = append(parts, view.Part{Text: "Against " + previous + ", "}, view.Part{Text: sentence(total[0]), Strong: true}, view.Part{Text: ". "})
+	}
+	if total[1].count() > 0 && oldest != previous {
+		parts = append(parts, view.Part{Text: "Against " + oldest + ", " + sentence(total[1]) + "."})
+	}
+	return parts
+}
+
+// mover is a line whose newest point is decided against the oldest.
+type mover struct {
+	row     homeRow
+	line    compare.Line
+	point   compare.Point
+	verdict compare.Verdict
+}
+
+func moverRows(system string, movers []mover) []view.Mover {
+	slices.SortStableFunc(movers, func(a, b mover) int {
+		x, y := math.Abs(math.Log(*a.point.Relative)), math.Abs(math.Log(*b.point.Relative))
+		switch {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	var out []view.Mover
+	for _, m := range movers[:min(homeMovers, len(movers))] {
+		where := m.row.name()
+		if b := m.row.build(); b != "" {
+			where += " " + b
+		}
+		out = append(out, view.Mover{
+			Step: m.line.Step, Href: m.row.query(system, m.line.Step).String(), Where: where,
+			Ratio: ratioText(m.point, m.line.Metric.Direction), Class: verdictClass(m.verdict),
+			Interval: compare.FormatInterval(m.point.Low, m.point.High), Spark: spark(m.line, m.verdict),
+		})
+	}
+	return out
+}
+
+// spark draws a line's ratios on the fixed log-symmetric window; what lies
+// outside is held at its edge.
+func spark(l compare.Line, v compare.Verdict) view.Spark {
+	const width, height, middle, reach = 142.0, 24.0, 12.0, 10.0
+	window := math.Log(1.42)
+	y := func(r float64) float64 {
+		if r <= 0 {
+			return height - 2
+		}
+		return middle - reach*math.Max(-1, math.Min(1, math.Log(r)/window))
+	}
+	s := view.Spark{One: pixels(middle), Colour: "--undecided", Label: fmt.Sprintf("%s over %s", l.Step, plural(len(l.Points), "version", "versions"))}
+	switch v {
+	case compare.Better:
+		s.Colour = "--better"
+	case compare.Worse:
+		s.Colour = "--worse"
+	}
+	half := 0.0
+	var points []string
+	for i, p := range l.Points {
+		if p.Relative == nil {
+			continue
+		}
+		x := 2.0
+		if len(l.Points) > 1 {
+			x += width * float64(i) / float64(len(l.Points)-1)
+		}
+		s.EndX, s.EndY = pixels(x), pixels(y(*p.Relative))
+		points = append(points, s.EndX+","+s.EndY)
+		if p.Low != nil && p.High != nil && *p.Low > 0 {
+			half = math.Max(half, math.Log(*p.High / *p.Low)/2)
+		}
+	}
+	s.Points = strings.Join(points, " ")
+	h := math.Min(reach, reach*half/window)
+	s.BandY, s.BandH = pixels(middle-h), pixels(2*h)
+	return s
+}
+
+// heatRows makes the table of all rows' newest versions.
+func heatRows(system string, rows []homeRow, versions []string) ([]view.HeatStep, []view.HeatRow) {
+	var steps []string
+	for _, r := range rows {
+		for _, l := range r.lines {
+			steps = appendNew(steps, l.Step)
+		}
+	}
+	slices.SortFunc(steps, bench.CompareSteps)
+	var heads []view.HeatStep
+	for _, s := range steps {
+		heads = append(heads, view.HeatStep{Name: bench.ShortStep(s), Title: s})
+	}
+	var out []view.HeatRow
+	for _, r := range rows {
+		if len(r.versions) < 2 {
+			continue
+		}
+		h := view.HeatRow{
+			Name: r.name(), Build: r.build(), Href: r.query(system, "").String(), Newest: r.newest(),
+			Against: r.against(false) + " · " + r.against(true),
+		}
+		if newer := versions[slices.Index(versions, r.newest())+1:]; len(newer) > 0 {
+			h.Behind, h.BehindTitle = fmt.Sprintf("%d behind", len(newer)), "not measured here: "+strings.Join(newer, ", ")
+		}
+		for _, s := range steps {
+			for i, by := range []map[string]*compare.Line{r.previous, r.oldest} {
+				h.Cells = append(h.Cells, heatCell(system, r, by[s], s, i == 1))
+			}
+		}
+		out = append(out, h)
+	}
+	return heads, out
+}
+
+func heatCell(system string, r homeRow, l *compare.Line, step string, oldest bool) view.HeatCell {
+	if l == nil {
+		return view.HeatCell{}
+	}
+	p := l.At(r.newest())
+	if p == nil || p.Relative == nil {
+		return view.HeatCell{Text: compare.Missing}
+	}
+	q := r.query(system, step)
+	q.Base.Version = r.against(oldest)
+	return view.HeatCell{
+		Text: compare.FormatRatio(*p.Relative, nil, nil), Class: tint(*p, l.Metric.Direction), Href: q.String(),
+		Title: fmt.Sprintf("%s: %s / %s, %s", step, r.newest(), r.against(oldest), intervalText(*p)),
+	}
+}
+
+// tint gives the class of a heat cell: four steps a side, hatched where
+// undecided, none without a verdict.
+func tint(p compare.Point, d bench.Direction) string {
+	v := compare.Judge(p, d)
+	side := ""
+	switch v {
+	case compare.Undecided:
+		return "u"
+	case compare.Better:
+		side = "b"
+	case compare.Worse:
+		side = "w"
+	default:
+		return "x"
+	}
+	far := math.Abs(math.Log(*p.Relative))
+	switch {
+	case far < 0.03:
+		return side + "1"
+	case far < 0.08:
+		return side + "2"
+	case far < 0.16:
+		return side + "3"
+	}
+	return side + "4"
+}
