@@ -53,16 +53,16 @@ func expectedSeconds(c *ingest.RunnerCommand) float64 {
 // newProgress begins to tell about the steps that are left of a number of steps.
 func newProgress(out io.Writer, terminal bool, left []*ingest.RunnerCommand, steps int) *progress {
 	p := &progress{out: out, steps: steps, expected: map[string]float64{}}
-	total := 0.0
 	for _, c := range left {
 		p.expected[c.Dir] = expectedSeconds(c)
-		total += p.expected[c.Dir]
 	}
 	if !terminal {
 		return p
 	}
-	p.bars = mpb.New(mpb.WithOutput(out), mpb.WithWidth(48), mpb.WithRefreshRate(250*time.Millisecond), mpb.WithAutoRefresh())
-	p.bar = p.bars.New(int64(total*1000), mpb.BarStyle().Rbound("]").Lbound("["),
+	p.bars = mpb.New(mpb.WithOutput(out), mpb.WithRefreshRate(250*time.Millisecond), mpb.WithAutoRefresh())
+	// Without a total of its own the bar is not done before it is told so.
+	p.bar = p.bars.New(0, mpb.BarStyle().Rbound("]").Lbound("["),
+		mpb.BarWidth(32),
 		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { p.mu.Lock(); defer p.mu.Unlock(); return p.label }, decor.WC{W: 30, C: decor.DindentRight})),
 		mpb.AppendDecorators(
 			decor.Percentage(decor.WC{W: 5}),
