@@ -83,20 +83,22 @@ async function main() {
   const notice = await readFile(path.join(here, "node_modules/echarts/NOTICE"), "utf8");
 
   await mkdir(dist, { recursive: true });
-  for (const old of await readdir(dist)) {
-    if (old !== ".gitkeep") await rm(path.join(dist, old), { recursive: true });
-  }
+  const keep = new Set([".gitkeep", "manifest.json", "LICENSE-echarts.txt", "NOTICE-echarts.txt"]);
   await writeFile(path.join(dist, "LICENSE-echarts.txt"), text);
   await writeFile(path.join(dist, "NOTICE-echarts.txt"), notice);
   const manifest = {};
   for (const [name, bytes] of outputs) {
     manifest[name] = hashed(name, bytes);
+    keep.add(manifest[name]);
     await writeFile(path.join(dist, manifest[name]), bytes);
     const gz = gzipSync(bytes, { level: 9 }).length;
     console.log(`${manifest[name]}: ${bytes.length} bytes, ${gz} gzipped`);
   }
-  // Last, so that a manifest never names a file that is not there.
+  // After the files that it names and before the old ones go: a manifest never names a file that is not there.
   await writeFile(path.join(dist, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  for (const old of await readdir(dist)) {
+    if (!keep.has(old)) await rm(path.join(dist, old), { recursive: true });
+  }
 }
 
 await main();
