@@ -7,6 +7,9 @@ import (
 
 // fail notes a line that says why db_bench ended early.
 func (p *logParser) fail(s []byte) {
+	if len(p.cur.Failures) == maxTextLines {
+		return
+	}
 	p.cur.Failures = append(p.cur.Failures, TextLine{File: p.file, Line: p.line, Text: quote(s), at: p.at})
 }
 

@@ -93,6 +93,9 @@ func (p *logParser) option(s []byte) bool {
 	if colon <= 0 || colon > 40 {
 		return false
 	}
+	if len(p.cur.Options) == maxOptions {
+		return false
+	}
 	p.cur.Options = append(p.cur.Options, Field{Name: string(trimSpace(s[:colon])), Value: string(trimSpace(s[colon+1:])), Line: p.line})
 	return true
 }

@@ -51,6 +51,9 @@ func (p *logParser) histogramHeading(rest []byte) bool {
 		return false
 	}
 	op := &p.cur.Ops[len(p.cur.Ops)-1]
+	if len(op.Histograms) == maxHistograms {
+		return false
+	}
 	op.Histograms = append(op.Histograms, OpHistogram{Operation: string(rest[:colon]), Line: p.line})
 	p.hist, p.section = &op.Histograms[len(op.Histograms)-1], sectionHistogram
 	return true

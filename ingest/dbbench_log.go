@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -17,6 +18,9 @@ type Log struct {
 	// counts all of them.
 	NotUnderstood      []TextLine
 	NotUnderstoodCount int
+
+	ops     int
+	tooMany string // what there is too much of; "" for the normal case
 }
 
 // TextLine is a line kept as it was printed. Line counts from 1 by \n, as
@@ -63,10 +67,10 @@ type Process struct {
 	// Usage is what time(1) or a shell says of the process.
 	Usage Usage
 
-	apart    string     // the database that told it from another process in the same text
-	openings []int      // where the database was opened, by order of lines
-	marks    []TextLine // test is: NAME
-	end      int        // order of the last line
+	apart    string   // the database that told it from another process in the same text
+	openings []int    // where the database was opened, by order of lines
+	mark     TextLine // test is: NAME, the last
+	end      int      // order of the last line
 }
 
 // Field is a named line: Entries, 200000.
@@ -109,11 +113,20 @@ type Counter struct {
 	Value float64
 }
 
-// maxNotUnderstood bounds the lines that Log.NotUnderstood lists.
-const maxNotUnderstood = maxMessages
-
-// maxQuoted bounds how much of a line is quoted in a message.
-const maxQuoted = 160
+// What is kept of a log is bounded, whatever somebody sends: a text of nothing
+// but headers must not fill the memory, nor results by the million make reading
+// it take long.
+const (
+	maxNotUnderstood = maxMessages // lines that Log.NotUnderstood lists
+	maxQuoted        = 160         // characters of a line quoted in a message
+	maxProcesses     = 10_000      // of a log; more are refused
+	maxOps           = 100_000     // op-lines of a log; more are refused
+	maxDumps         = 100_000     // of a process; of more the first are kept
+	maxCounters      = 2_000       // tickers of a process, perf counters of a result
+	maxHistograms    = 64          // of a result
+	maxOptions       = 200         // of a process
+	maxTextLines     = 20          // failures, warnings, skipped benchmarks of a process
+)
 
 func quote(line []byte) string {
 	if len(line) > maxQuoted {
@@ -204,6 +217,10 @@ func (p *logParser) here(text []byte) TextLine {
 // begin starts a process.
 func (p *logParser) begin() {
 	p.closeDump()
+	if len(p.log.Processes) == maxProcesses {
+		p.log.tooMany = fmt.Sprintf("more than %d executions of db_bench", maxProcesses)
+		return
+	}
 	p.cur = &Process{File: p.file, Line: p.line}
 	p.log.Processes = append(p.log.Processes, p.cur)
 	p.section, p.hist = sectionNone, nil

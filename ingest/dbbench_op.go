@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -111,6 +112,11 @@ func (p *logParser) opLine(s []byte, i int) bool {
 		}
 	}
 	p.closeDump()
+	if p.log.ops == maxOps {
+		p.log.tooMany = fmt.Sprintf("more than %d results", maxOps)
+		return true
+	}
+	p.log.ops++
 	p.cur.Ops = append(p.cur.Ops, op)
 	p.freshPath, p.hist, p.section = false, nil, sectionNone
 	if perf {
@@ -190,6 +196,9 @@ func (p *logParser) perf(s []byte) bool {
 			value = value[:i]
 		}
 		v, ok := parseNumber(value)
+		if len(counters) == maxCounters {
+			return false
+		}
 		if !ok || name == "" || !metricWord(label) || math.IsNaN(v) || math.IsInf(v, 0) {
 			return false
 		}
@@ -248,7 +257,7 @@ func (op *OpLine) primary() (metric, text string) {
 // values gives the metrics of the line itself. A qps of 0 is left out: it would
 // be a divisor and a fall of 100 %, and means neither.
 func (op *OpLine) values() []bench.Value {
-	var values []bench.Value
+	values := make([]bench.Value, 0, 6+len(op.Perf))
 	add := func(metric, source string, f Figure) {
 		if f.Known() {
 			values = append(values, bench.Value{Metric: metric, Number: f.Value, Resolution: f.Resolution(), SourceName: source})

@@ -11,6 +11,9 @@ import (
 // several wrote into one text or stdout and stderr of one stand apart. The error
 // says why results cannot be told apart.
 func (l *Log) arrange() ([]*Process, error) {
+	if l.tooMany != "" {
+		return nil, bench.Errorf(bench.KindTooLarge, "the log holds %s", l.tooMany)
+	}
 	procs := l.Processes
 	firstBare, lastHeadless := -1, -1
 	bare, headless := 0, 0
@@ -43,7 +46,7 @@ func (l *Log) arrange() ([]*Process, error) {
 	for _, x := range procs {
 		if paths := x.dbPaths(); len(paths) > 1 && x.hasHeader() {
 			return nil, bench.Errorf(bench.KindInvalid, "results of %d databases (%s) stand under the header at line %d: more than one db_bench wrote into this log at the same time; keep one log per process",
-				len(paths), strings.Join(paths, ", "), x.Header.Line)
+				len(paths), strings.Join(paths[:min(len(paths), 5)], ", "), x.Header.Line)
 		}
 	}
 	return procs, nil
@@ -52,13 +55,11 @@ func (l *Log) arrange() ([]*Process, error) {
 // dbPaths gives the databases of a process' results in order of appearance.
 func (x *Process) dbPaths() []string {
 	var paths []string
-	for _, op := range x.Ops {
-		known := op.DBPath == ""
-		for _, p := range paths {
-			known = known || p == op.DBPath
-		}
-		if !known {
-			paths = append(paths, op.DBPath)
+	known := map[string]bool{"": true}
+	for i := range x.Ops {
+		if p := x.Ops[i].DBPath; !known[p] {
+			known[p] = true
+			paths = append(paths, p)
 		}
 	}
 	return paths
@@ -78,14 +79,17 @@ func separate(region []*Process) ([]*Process, error) {
 		all.Ops = append(all.Ops, x.Ops...)
 	}
 	fail := func(why string) ([]*Process, error) {
-		lines := make([]string, len(headers))
-		for i, h := range headers {
-			lines[i] = fmt.Sprint(h.Header.Line)
+		var lines []string
+		for _, h := range headers[:min(len(headers), maxTextLines)] {
+			lines = append(lines, fmt.Sprint(h.Header.Line))
 		}
 		return nil, bench.Errorf(bench.KindInvalid, "%d db_bench processes wrote into this log at the same time (headers at lines %s), and %s; keep one log per process",
 			len(headers), strings.Join(lines, ", "), why)
 	}
 	first := headers[0].Header
+	if len(headers) > maxTextLines {
+		return fail("these are too many to be told apart")
+	}
 	for _, h := range headers[1:] {
 		if h.Header.Program != first.Program || h.Header.Version != first.Version || h.Header.Date.Second() != first.Date.Second() {
 			return fail("their headers differ, so that it is not known which results are of which")
@@ -129,6 +133,9 @@ func separate(region []*Process) ([]*Process, error) {
 func appendWarnings(to, from []TextLine) []TextLine {
 next:
 	for _, w := range from {
+		if len(to) == maxTextLines {
+			return to
+		}
 		for _, t := range to {
 			if t.Text == w.Text {
 				continue next
@@ -166,52 +173,82 @@ func joinStreams(stdout, stderr *Process) *Process {
 	return &x
 }
 
-// finalDump gives the statistics that were printed after the i-th result and
-// before the next; among several the one furthest in time. Where there is none
-// and the process has no other result, the last of those printed while it ran
-// stands in.
-func (x *Process) finalDump(i int) (d *Dump, standIn bool) {
-	from, to := -1, int(^uint(0)>>1)
-	if i >= 0 {
-		from = x.Ops[i].at
-		if i+1 < len(x.Ops) {
-			to = x.Ops[i+1].at
-		}
-	}
-	later := func(d *Dump, than *Dump) bool {
-		return than == nil || d.Uptime.Value >= than.Uptime.Value
-	}
-	for j := range x.Dumps {
-		if c := &x.Dumps[j]; !c.Interval && c.at > from && c.at < to && later(c, d) {
-			d = c
-		}
-	}
-	if d != nil || len(x.Ops) > 1 {
-		return d, false
-	}
-	for j := range x.Dumps {
-		if c := &x.Dumps[j]; later(c, d) {
-			d = c
-		}
-	}
-	return d, d != nil
+// index is what is looked up for every result of a process, made once.
+type index struct {
+	loose        map[string]int // results of a benchmark that are no announced repeats
+	older, newer int            // first line of either form of op-lines, 0 for none
+	opened       []int          // by result: the first one that the database's counters cover
+	final        []int          // by result: the dump after it, -1 for none
 }
 
-// sinceOpening gives the results that the database's counters cover at the i-th
-// one: those since it was opened.
-func (x *Process) sinceOpening(i int) []OpLine {
-	start := 0
+// newIndex looks through the results of a process.
+func newIndex(x *Process) *index {
+	ix := &index{loose: map[string]int{}, opened: make([]int, len(x.Ops)), final: make([]int, len(x.Ops))}
 	existing, _ := x.Command.Flag("use_existing_db")
-	for j := 1; j <= i; j++ {
-		again := x.Ops[j-1].Name == x.Ops[j].Name && (x.Ops[j-1].Warmup || x.Ops[j].Repeat > 1)
-		if opensAfresh(x.Ops[j].Name) && existing != "1" && existing != "true" && !again {
-			start = j
+	start, opening := 0, 0
+	for i := range x.Ops {
+		op := &x.Ops[i]
+		if !op.Warmup && op.Repeats == 0 {
+			ix.loose[op.Name]++
 		}
-		for _, at := range x.openings {
-			if at > x.Ops[j-1].at && at < x.Ops[j].at {
-				start = j
+		if op.Operations.Text != "" && ix.newer == 0 {
+			ix.newer = op.Line
+		}
+		if op.Operations.Text == "" && op.OpsPerSec.Text != "" && ix.older == 0 {
+			ix.older = op.Line
+		}
+		// The database is opened anew for a load, and where db_bench says so.
+		if i > 0 {
+			before := &x.Ops[i-1]
+			again := before.Name == op.Name && (before.Warmup || op.Repeat > 1)
+			if opensAfresh(op.Name) && existing != "1" && existing != "true" && !again {
+				start = i
+			}
+			for ; opening < len(x.openings) && x.openings[opening] < op.at; opening++ {
+				if x.openings[opening] > before.at {
+					start = i
+				}
 			}
 		}
+		ix.opened[i] = start
+		ix.final[i] = -1
 	}
-	return x.Ops[start : i+1]
+	// Dumps between one result and the next, of several the one furthest in time.
+	i := -1
+	for j := range x.Dumps {
+		d := &x.Dumps[j]
+		for i+1 < len(x.Ops) && x.Ops[i+1].at < d.at {
+			i++
+		}
+		if i < 0 || d.Interval {
+			continue
+		}
+		if k := ix.final[i]; k < 0 || d.Uptime.Value >= x.Dumps[k].Uptime.Value {
+			ix.final[i] = j
+		}
+	}
+	return ix
+}
+
+// finalDump gives the statistics that were printed after the i-th result and
+// before the next. Where there are none and the process has no other result, the
+// last of those printed while it ran stand in.
+func (x *Process) finalDump(ix *index, i int) (d *Dump, standIn bool) {
+	if i >= 0 && ix.final[i] >= 0 {
+		return &x.Dumps[ix.final[i]], false
+	}
+	if len(x.Ops) > 1 {
+		return nil, false
+	}
+	for _, interval := range []bool{false, true} {
+		for j := range x.Dumps {
+			if c := &x.Dumps[j]; c.Interval == interval && (d == nil || c.Uptime.Value >= d.Uptime.Value) {
+				d = c
+			}
+		}
+		if d != nil {
+			return d, interval
+		}
+	}
+	return nil, false
 }

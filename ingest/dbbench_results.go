@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relqps/relqps/internal/bench"
@@ -53,13 +54,14 @@ func (x *Process) results(src stepSource) []bench.Result {
 	}
 
 	named := src.test != "" && x.oneName()
-	var results []bench.Result
+	ix := newIndex(x)
+	results := make([]bench.Result, 0, len(x.Ops)+1)
 	for i := range x.Ops {
-		results = append(results, x.opResult(i, src, named))
+		results = append(results, x.opResult(ix, i, src, named))
 	}
 	results = append(results, x.missing(src, reason, named)...)
 	if len(results) == 0 {
-		results = append(results, x.bareResult(src, reason))
+		results = append(results, x.bareResult(ix, src, reason))
 	} else if reason != "" && !anyFailed(results) {
 		// All that was asked for is there, and yet it ended badly.
 		last := &results[len(results)-1]
@@ -185,7 +187,7 @@ func boolFlag(c Command, name string, invert bool) *bool {
 }
 
 // opResult gives the result of the i-th op-line.
-func (x *Process) opResult(i int, src stepSource, named bool) bench.Result {
+func (x *Process) opResult(ix *index, i int, src stepSource, named bool) bench.Result {
 	op := &x.Ops[i]
 	name := op.Name
 	if named {
@@ -195,7 +197,9 @@ func (x *Process) opResult(i int, src stepSource, named bool) bench.Result {
 	r.Text = op.Text
 	r.Sources = []bench.Source{{File: op.File, Line: op.Line}}
 	r.Primary, r.PrimaryText = op.primary()
-	for _, v := range op.values() {
+	values := op.values()
+	r.Values = make([]bench.Value, 0, len(values)+32) // percentiles and statistics come on top
+	for _, v := range values {
 		r.Set(v)
 	}
 	at := func(text string) bench.Message {
@@ -228,43 +232,18 @@ func (x *Process) opResult(i int, src stepSource, named bool) bench.Result {
 		r.Warnings = append(r.Warnings, at("db_bench cuts operations per second to an integer: 0 here means less than one; the figure is the time per operation"))
 	}
 	if !op.Warmup && op.Repeats == 0 {
-		if n := x.loose(op.Name); n > 1 {
+		if n := ix.loose[op.Name]; n > 1 {
 			r.Warnings = append(r.Warnings, at(fmt.Sprintf("%s stands %d times in this log without being asked to repeat: each is a sample, but the database may have changed between them", op.Name, n)))
 		}
 	}
 	if x.apart != "" {
 		r.Warnings = append(r.Warnings, at("another db_bench wrote into the same log at the same time: the two shared the machine"))
 	}
-	if older, newer := x.lineForms(); older > 0 && newer > 0 {
-		r.Warnings = append(r.Warnings, at(fmt.Sprintf("results of this log have the form of RocksDB up to 7.2 (line %d) and of 7.3 and later (line %d): they are not of one release", older, newer)))
+	if ix.older > 0 && ix.newer > 0 {
+		r.Warnings = append(r.Warnings, at(fmt.Sprintf("results of this log have the form of RocksDB up to 7.2 (line %d) and of 7.3 and later (line %d): they are not of one release", ix.older, ix.newer)))
 	}
-	x.attachDump(&r, i)
+	x.attachDump(ix, &r, i)
 	return r
-}
-
-// loose counts the results of a benchmark that are no announced repeats.
-func (x *Process) loose(name string) (n int) {
-	for _, op := range x.Ops {
-		if op.Name == name && !op.Warmup && op.Repeats == 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// lineForms gives the first line of either form of op-lines, 0 when there is none.
-func (x *Process) lineForms() (older, newer int) {
-	for _, op := range x.Ops {
-		switch {
-		case op.Operations.Text != "":
-			if newer == 0 {
-				newer = op.Line
-			}
-		case op.OpsPerSec.Text != "" && older == 0:
-			older = op.Line
-		}
-	}
-	return older, newer
 }
 
 func joinReasons(a, b string) string {
@@ -295,8 +274,8 @@ const (
 // attachDump adds the database's own statistics to the i-th result. Its counters
 // begin with the opening of the database: where that was several results ago,
 // they are no figures of the step, and are kept aside.
-func (x *Process) attachDump(r *bench.Result, i int) {
-	d, standIn := x.finalDump(i)
+func (x *Process) attachDump(ix *index, r *bench.Result, i int) {
+	d, standIn := x.finalDump(ix, i)
 	if d == nil {
 		return
 	}
@@ -306,7 +285,10 @@ func (x *Process) attachDump(r *bench.Result, i int) {
 	for _, v := range d.states() {
 		r.Set(v)
 	}
-	covered := x.sinceOpening(i)
+	var covered []OpLine
+	if i >= 0 {
+		covered = x.Ops[ix.opened[i] : i+1]
+	}
 	if len(covered) <= 1 {
 		for _, v := range d.sinceOpening() {
 			r.Set(v)
@@ -322,6 +304,7 @@ func (x *Process) attachDump(r *bench.Result, i int) {
 
 // keepAside keeps figures that are of several steps with the last of them.
 func keepAside(r *bench.Result, key string, values []bench.Value) {
+	r.Breakdowns = slices.Grow(r.Breakdowns, len(values))
 	for _, v := range values {
 		m, _ := bench.LookupMetric(v.Metric)
 		r.Breakdowns = append(r.Breakdowns, bench.Breakdown{Key: key, Bucket: v.Metric, Unit: m.Unit, Value: v.Number})
@@ -330,8 +313,13 @@ func keepAside(r *bench.Result, key string, values []bench.Value) {
 
 // opNames lists benchmarks in order, runs of the same one counted.
 func opNames(ops []OpLine) string {
+	const most = 12
 	var names []string
 	for i := 0; i < len(ops); {
+		if len(names) == most {
+			names = append(names, fmt.Sprintf("%d more", len(ops)-i))
+			break
+		}
 		n := 1
 		for i+n < len(ops) && ops[i+n].Name == ops[i].Name {
 			n++
@@ -349,7 +337,7 @@ func opNames(ops []OpLine) string {
 // attachProcess adds what counts the process as a whole to its last result: the
 // statistics of --statistics, and what time(1) says.
 func (x *Process) attachProcess(r *bench.Result, usage Usage) {
-	var tickers []bench.Value
+	tickers := make([]bench.Value, 0, len(x.Tickers))
 	for _, t := range x.Tickers {
 		if metric, ok := tickerMetric(t.Name); ok {
 			tickers = append(tickers, bench.Value{Metric: metric, Number: t.Value, Resolution: 1, SourceName: t.Name})
@@ -365,6 +353,7 @@ func (x *Process) attachProcess(r *bench.Result, usage Usage) {
 			r.Set(v)
 		}
 	}
+	r.Histograms = slices.Grow(r.Histograms, len(x.Distributions))
 	for i := range x.Distributions {
 		if h, ok := x.Distributions[i].histogram(); ok {
 			r.Histograms = append(r.Histograms, h)
@@ -437,8 +426,8 @@ func (x *Process) missing(src stepSource, reason string, named bool) []bench.Res
 	switch {
 	case unknown != "":
 		add(unknown, blame)
-	case len(x.marks) > 0 && x.marks[len(x.marks)-1].at > x.Ops[len(x.Ops)-1].at && withOpLine[x.marks[len(x.marks)-1].Text]:
-		add(x.marks[len(x.marks)-1].Text, x.marks[len(x.marks)-1])
+	case x.mark.at > x.Ops[len(x.Ops)-1].at && withOpLine[x.mark.Text]:
+		add(x.mark.Text, x.mark)
 	case named || x.cutShort() == (TextLine{}) && reason == "":
 		// A step of benchmark.sh has one result.
 	default:
@@ -515,7 +504,7 @@ func (x *Process) withoutResult() string {
 
 // bareResult gives the result of a process without op-lines of which it is not
 // known that one is missing.
-func (x *Process) bareResult(src stepSource, reason string) bench.Result {
+func (x *Process) bareResult(ix *index, src stepSource, reason string) bench.Result {
 	name := src.test
 	line := TextLine{File: x.File, Line: x.Line}
 	if len(x.Failures) > 0 {
@@ -524,8 +513,8 @@ func (x *Process) bareResult(src stepSource, reason string) bench.Result {
 	if name == "" {
 		name = x.unknownBenchmark()
 	}
-	if n := len(x.marks); name == "" && n > 0 && !noOpLine[x.marks[n-1].Text] {
-		name = x.marks[n-1].Text
+	if name == "" && !noOpLine[x.mark.Text] {
+		name = x.mark.Text
 	}
 	arranges := len(src.benchmarks) > 0
 	for _, b := range src.benchmarks {
@@ -548,7 +537,7 @@ func (x *Process) bareResult(src stepSource, reason string) bench.Result {
 	}
 	r.Text = line.Text
 	if arranges && reason == "" && (x.hasFinalDump() || !x.wantsStats(src)) {
-		x.attachDump(&r, -1)
+		x.attachDump(ix, &r, -1)
 		return r
 	}
 	r.State, r.Reason = bench.StateFailed, reason

@@ -29,6 +29,9 @@ func (p *logParser) statistic(s []byte) bool {
 	if word[len(word)-1] == ':' {
 		return true // of memstats: a state, not a figure of a step
 	}
+	if len(p.cur.Tickers)+len(p.cur.Distributions) == maxCounters {
+		return false
+	}
 	label, rest := nextWord(rest)
 	switch string(label) {
 	case "COUNT": // rocksdb.block.cache.miss COUNT : 35108
@@ -70,13 +73,16 @@ func (p *logParser) statistic(s []byte) bool {
 // tickerMetric gives the metric of a ticker: rocksdb.block.cache.miss is
 // ticker_block_cache_miss. ok is false for names that do not fit.
 func tickerMetric(ticker string) (metric string, ok bool) {
-	name := strings.Map(func(r rune) rune {
-		if r == '.' || r == '-' {
-			return '_'
+	const prefix = "ticker_"
+	name := append(make([]byte, 0, len(prefix)+len(ticker)), prefix...)
+	name = append(name, strings.TrimPrefix(ticker, "rocksdb.")...)
+	for i, c := range name {
+		if c == '.' || c == '-' {
+			name[i] = '_'
 		}
-		return r
-	}, strings.TrimPrefix(ticker, "rocksdb."))
-	return "ticker_" + name, metricWord(name)
+	}
+	metric = string(name)
+	return metric, metricWord(metric[len(prefix):])
 }
 
 // histogram gives the distribution as shares between its percentiles: half of

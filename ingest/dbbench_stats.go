@@ -67,10 +67,15 @@ type Dump struct {
 
 // closeDump ends the dump being read.
 func (p *logParser) closeDump() {
-	if p.inDump {
-		p.cur.Dumps = append(p.cur.Dumps, p.dump)
-		p.dump, p.inDump = Dump{}, false
+	if !p.inDump {
+		return
 	}
+	if n := len(p.cur.Dumps); n == maxDumps { // the last one counts
+		p.cur.Dumps[n-1] = p.dump
+	} else {
+		p.cur.Dumps = append(p.cur.Dumps, p.dump)
+	}
+	p.dump, p.inDump = Dump{}, false
 }
 
 // openDump starts a dump, or a further column family of the one being read.
@@ -80,7 +85,7 @@ func (p *logParser) openDump(family []byte) {
 		for _, f := range p.dump.Families {
 			again = again || f == string(family)
 		}
-		if !again {
+		if !again && len(p.dump.Families) < maxOptions {
 			p.dump.Families = append(p.dump.Families, string(family))
 			return
 		}

@@ -142,7 +142,7 @@ func (p *logParser) words(s []byte) bool {
 		}
 	case 'W':
 		if hasPrefix(s, "WARNING:") {
-			p.cur.Warnings = append(p.cur.Warnings, p.here(s))
+			p.cur.Warnings = appendWarnings(p.cur.Warnings, []TextLine{p.here(s)})
 			return true
 		}
 		if hasPrefix(s, "Write Stall (count):") {
@@ -180,7 +180,7 @@ func (p *logParser) words(s []byte) bool {
 		}
 	case 't':
 		if v, ok := cutPrefix(s, "test is: "); ok {
-			p.cur.marks = append(p.cur.marks, p.here(trimSpace(v)))
+			p.cur.mark = p.here(trimSpace(v))
 			return true
 		}
 	case 'w':
@@ -240,6 +240,8 @@ func (p *logParser) skippedLine(s []byte) bool {
 	if string(colon) != ":" || !hasPrefix(rest, "skipped (") || !benchmarkName(name) {
 		return false
 	}
-	p.cur.Skipped = append(p.cur.Skipped, Skip{Name: string(name), TextLine: p.here(rest)})
+	if len(p.cur.Skipped) < maxTextLines {
+		p.cur.Skipped = append(p.cur.Skipped, Skip{Name: string(name), TextLine: p.here(rest)})
+	}
 	return true
 }

@@ -29,26 +29,29 @@ var resultDirBundle = bundle{name: formatResultDir, claim: claimResultDirs, read
 
 // claimResultDirs gives the files of each directory with a log of benchmark.sh.
 func claimResultDirs(s *set) [][]*input {
+	inDir := map[string][]*input{}
+	hasLog := map[string]bool{}
 	var dirs []string
 	for _, in := range s.files {
-		dir := path.Dir(in.path)
-		if logTest(in.path) == "" || !strings.HasSuffix(in.path, ".log") || slices.Contains(dirs, dir) {
+		role := dirRole(in)
+		if role == roleNone {
 			continue
 		}
-		if _, ok := in.readableLog(); ok {
-			dirs = append(dirs, dir)
+		dir := path.Dir(in.path)
+		inDir[dir] = append(inDir[dir], in)
+		if role == roleLog && !hasLog[dir] {
+			if _, ok := in.readableLog(); ok {
+				hasLog[dir] = true
+				dirs = append(dirs, dir)
+			}
 		}
 	}
 	sort.Strings(dirs)
 	var all [][]*input
 	claimed := map[*input]bool{}
 	for _, dir := range dirs {
-		var files []*input
-		for _, in := range s.in(dir) {
-			if dirRole(in) != roleNone {
-				files = append(files, in)
-			}
-		}
+		files := inDir[dir]
+		sort.Slice(files, func(i, j int) bool { return files[i].path < files[j].path })
 		// The arguments of all builds of a directory stand one level up.
 		if args := s.at(path.Join(path.Dir(dir), "args")); args != nil && dir != "." && !claimed[args] && isArgs(args) {
 			claimed[args] = true
@@ -112,9 +115,10 @@ func dirRole(in *input) dirFile {
 
 // resultDir is a result directory being read.
 type resultDir struct {
-	files []*input
-	outs  map[*input]output
-	steps []*dirStep
+	files  []*input
+	byPath map[string]*input
+	outs   map[*input]output
+	steps  []*dirStep
 }
 
 // dirStep is a log with what lies beside it.
@@ -128,7 +132,10 @@ type dirStep struct {
 
 // readResultDir reads a result directory as one run.
 func readResultDir(files []*input) []output {
-	d := &resultDir{files: files, outs: map[*input]output{}}
+	d := &resultDir{files: files, byPath: map[string]*input{}, outs: map[*input]output{}}
+	for _, in := range files {
+		d.byPath[in.path] = in
+	}
 	d.read()
 	outs := make([]output, len(files))
 	for i, in := range files {
@@ -227,21 +234,16 @@ func (d *resultDir) addLog(in *input) {
 	var copies []bench.Message
 	s.procs, copies = dropCopies(s.procs)
 	s.messages = append(s.messages, copies...)
-	for _, f := range d.files {
-		if !strings.HasPrefix(f.path, in.path+".") {
-			continue
+	beside := func(tails ...string) *input {
+		for _, tail := range tails {
+			if f := d.byPath[in.path+tail]; f != nil {
+				return f
+			}
 		}
-		switch dirRole(f) {
-		case roleIntervals:
-			s.csv = f
-		case roleTime:
-			s.time = f
-		case roleSizes:
-			s.sizes = f
-		case roleProcesses:
-			s.processes = f
-		}
+		return nil
 	}
+	s.csv, s.time = beside(".r.csv"), beside(".time")
+	s.sizes, s.processes = beside(".stats.sizes", ".sizes"), beside(".stats.ps", ".ps")
 	d.steps = append(d.steps, s)
 }
 
@@ -344,14 +346,18 @@ func (d *resultDir) joinTable(run *bench.Run, table *output) {
 	if table.state != bench.FileTaken {
 		return
 	}
+	type start struct{ step, second string }
+	logged := map[start]bool{}
+	for i := range run.Results {
+		if r := &run.Results[i]; !r.Started.IsZero() {
+			logged[start{r.Step.Name, r.Started.Second()}] = true
+		}
+	}
 	var rest []bench.Run
 	for _, t := range table.runs {
 		ours := false
 		for i := range t.Results {
-			for j := range run.Results {
-				a, b := &t.Results[i], &run.Results[j]
-				ours = ours || a.Step.Name == b.Step.Name && !a.Started.IsZero() && a.Started.Second() == b.Started.Second()
-			}
+			ours = ours || logged[start{t.Results[i].Step.Name, t.Results[i].Started.Second()}]
 		}
 		if !ours || t.Build.Version != run.Build.Version || t.Build.Compiler != run.Build.Compiler || t.Config != run.Config {
 			rest = append(rest, t)
