@@ -644,7 +644,8 @@ func remarks(f chart.Figure, c compare.Comparison) []view.Fact {
 		if f.Lines[i].Name != "" {
 			name = f.Lines[i].Name + ": "
 		}
-		if l.WhyNoBase != "" {
+		// A chart of one line says it in its heading.
+		if l.WhyNoBase != "" && len(f.Source) > 1 {
 			out = append(out, view.Fact{Role: "without", Line: i, Parts: []view.Part{{Text: name + l.WhyNoBase}}})
 		}
 		for _, j := range f.Lines[i].Joins {
@@ -695,7 +696,7 @@ func uniformInterval(f chart.Figure) (uniform bool, note string) {
 	if math.IsNaN(half) {
 		return false, ""
 	}
-	return true, fmt.Sprintf("; interval of every ratio: × %.3f to × %.3f", math.Exp(-half), math.Exp(half))
+	return true, fmt.Sprintf("interval of every ratio: × %.3f to × %.3f", math.Exp(-half), math.Exp(half))
 }
 
 // blockRows is how long a block of a table may get before it is cut in two.

@@ -475,16 +475,21 @@ func moverRows(system string, movers []mover) []view.Mover {
 	return out
 }
 
-// spark draws a line's ratios on the fixed log-symmetric window; what lies
-// outside is held at its edge.
+// spark draws a line's ratios, log-symmetric around 1.00 and as high as they
+// reach: the shape is what it shows, the figures stand beside it.
 func spark(l compare.Line, v compare.Verdict) view.Spark {
 	const width, height, middle, reach = 142.0, 24.0, 12.0, 10.0
-	window := math.Log(1.42)
+	window := math.Log(1.05)
+	for _, p := range l.Points {
+		if p.Relative != nil && *p.Relative > 0 {
+			window = math.Max(window, math.Abs(math.Log(*p.Relative)))
+		}
+	}
 	y := func(r float64) float64 {
 		if r <= 0 {
 			return height - 2
 		}
-		return middle - reach*math.Max(-1, math.Min(1, math.Log(r)/window))
+		return middle - reach*math.Log(r)/window
 	}
 	s := view.Spark{One: pixels(middle), Colour: "--undecided", Label: fmt.Sprintf("%s over %s", l.Step, plural(len(l.Points), "version", "versions"))}
 	switch v {

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
@@ -197,11 +198,28 @@ func (s *server) frame(r *http.Request, title, current string) view.Page {
 		p.Licence = "/licences"
 	}
 	if s.Credits != nil {
-		for _, c := range s.Credits(r.Context()) {
-			p.Credits = append(p.Credits, view.Link{Text: c.Text, Href: c.URL})
-		}
+		p.CreditsOf, p.Credits = creditLinks(s.Credits(r.Context()))
 	}
 	return p
+}
+
+// creditLinks makes links of credits. Words that all begin with are said once.
+func creditLinks(credits []Credit) (common string, links []view.Link) {
+	if len(credits) > 1 {
+		common = credits[0].Text
+		for _, c := range credits[1:] {
+			for !strings.HasPrefix(c.Text, common) {
+				common = common[:strings.LastIndex(strings.TrimSuffix(common, " "), " ")+1]
+			}
+		}
+		common = common[:strings.LastIndex(common, " ")+1]
+	}
+	for _, c := range credits {
+		if text := strings.TrimPrefix(c.Text, common); text != "" {
+			links = append(links, view.Link{Text: text, Href: c.URL})
+		}
+	}
+	return strings.TrimSpace(common), links
 }
 
 // origin gives the address under which a client reached this server.

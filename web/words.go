@@ -165,8 +165,5 @@ func leadParts(base compare.Base, newest string, count map[compare.Verdict]int, 
 	if len(rest) > 0 {
 		tail = ", " + strings.Join(rest, ", ") + "."
 	}
-	if count[compare.Undecided] > 0 {
-		tail += " Undecided: the interval holds 1.00."
-	}
 	return append(parts, view.Part{Text: tail})
 }

@@ -149,32 +149,49 @@ func Names(lines []compare.Line) []Named {
 		return slices.ContainsFunc(keys, func(k Key) bool { return field(k) != field(keys[0]) })
 	}
 	byCompiler := differ(func(k Key) string { return k.Compiler })
+	clients := func(k Key) string {
+		if k.Clients == 1 {
+			return "1 client"
+		}
+		return fmt.Sprintf("%d clients", k.Clients)
+	}
 	var fields []func(Key) string
 	for _, f := range []func(Key) string{
 		func(k Key) string { return k.Server },
 		func(k Key) string { return k.Workload },
 		func(k Key) string { return k.Config },
-		func(k Key) string { return k.Compiler },
 		func(k Key) string {
-			if k.Clients == 1 {
-				return "1 client"
+			if k.Compiler == "clang+lto" {
+				return "clang+LTO" // as its makers write it
 			}
-			return fmt.Sprintf("%d clients", k.Clients)
+			return k.Compiler
 		},
 	} {
 		if differ(f) {
 			fields = append(fields, f)
 		}
 	}
-	onlyCompiler := byCompiler && len(fields) == 1
-	for i, k := range keys {
+	nameOf := func(k Key) string {
 		var parts []string
 		for _, f := range fields {
 			if s := f(k); s != "" {
 				parts = append(parts, s)
 			}
 		}
-		name := strings.Join(parts, " ")
+		return strings.Join(parts, " ")
+	}
+	// Clients differ between servers as a matter of course: they are named only
+	// where nothing else tells lines apart.
+	unique := map[string]bool{}
+	for _, k := range keys {
+		unique[nameOf(k)] = true
+	}
+	if len(unique) < len(keys) {
+		fields = append(fields, clients)
+	}
+	onlyCompiler := byCompiler && len(fields) == 1
+	for i, k := range keys {
+		name := nameOf(k)
 		if name == "" {
 			name = "no config" // a config is the only name that may be empty
 		}

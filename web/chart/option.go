@@ -178,7 +178,7 @@ func complete(option map[string]any, g grid, view View, ticks []float64, lines [
 	option["grid"] = g
 	option["xAxis"] = xAxis{x[0],
 		axisTick{Show: view.Large, Length: 4, LineStyle: &lineStyle{Colour: "--line-2"}},
-		axisLabel{Colour: "--ink-3", FontSize: 11, Margin: margin, HideOverlap: true}}
+		axisLabel{Colour: "--ink-3", FontSize: 11, Margin: margin, HideOverlap: true, ShowMinLabel: true, ShowMaxLabel: true}}
 	option["yAxis"] = yAxis{y[0],
 		axisTick{CustomValues: ticks}, // split lines follow the ticks
 		axisLabel{CustomValues: ticks, Colour: "--ink-3", FontSize: 11, Margin: 8, ShowMinLabel: true, ShowMaxLabel: true}}

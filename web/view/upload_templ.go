@@ -88,7 +88,7 @@ func Upload(p UploadPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"sm mut remark\">A file is taken as a whole or refused with the lines at fault. The same bytes twice make no second run.</p></div><div><div class=\"sh\"><h2>From this browser</h2><span class=\"what\">first shown what it holds, then stored</span></div><form class=\"up js\" data-upload><label class=\"drop\"><input type=\"file\" name=\"file\" required><span data-file-name>Drop a file here or choose one</span></label><div class=\"grid2\"><label>Token<input type=\"password\" name=\"token\" autocomplete=\"off\" required></label> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"sm mut remark\">A file is taken as a whole or refused with the lines at fault. The same bytes twice make no second run.</p></div><div><div class=\"sh\"><h2>From this browser</h2><span class=\"what\">first shown what it holds, then stored</span></div><form class=\"send js\" data-upload><label class=\"drop\"><input type=\"file\" name=\"file\" required><span data-file-name>Drop a file here or choose one</span></label><div class=\"grid2\"><label>Token<input type=\"password\" name=\"token\" autocomplete=\"off\" required></label> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

