@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,6 +68,19 @@ func TestHostFactsAgreeWithTheSystem(t *testing.T) {
 		if err == nil && facts["max_sectors_kb"] != strings.TrimSpace(string(want)) {
 			t.Errorf("max_sectors_kb %q, /sys/block/%s says %q", facts["max_sectors_kb"], fields[0], want)
 		}
+	}
+}
+
+func TestChangesOfTheMachineAreNamed(t *testing.T) {
+	t.Parallel()
+	then := map[string]string{"kernel": "6.1.0", "cpu": "A", "governor": "performance", "read_ahead_kb": "128"}
+	now := map[string]string{"kernel": "6.8.0", "cpu": "A", "memory_limit_bytes": "1024", "governor": "performance", "read_ahead_kb": "256"}
+	want := []string{`memory_limit_bytes was "" when the run began and is "1024" now`, `kernel was "6.1.0" when the run began and is "6.8.0" now`}
+	if got := changedFacts(then, now); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := changedFacts(then, then); got != nil {
+		t.Errorf("nothing changed: %q", got)
 	}
 }
 

@@ -94,7 +94,7 @@ func (s *Summary) Failed() bool {
 }
 
 // postTimeout bounds one call of the sink.
-const postTimeout = 2 * time.Minute
+const postTimeout = time.Minute
 
 // Run executes a plan. The summary is valid with an error too. Errors: of kind
 // invalid for a plan that cannot be run here as it is, not_found for a missing
@@ -154,7 +154,9 @@ type runner struct {
 	progress *progress
 	// away is set when the sink did not answer, so that it is said once.
 	away bool
-	runs []bench.RunRef
+	// changed says what of the machine is not as it was when the run began.
+	changed []string
+	runs    []bench.RunRef
 }
 
 // begin starts a run and executes its steps.
@@ -163,6 +165,11 @@ func (r *runner) begin(ctx context.Context) error {
 	if err := r.checkMemory(); err != nil {
 		return err
 	}
+	end, err := r.claim()
+	if err != nil {
+		return err
+	}
+	defer end()
 	binary, err := InspectBinary(ctx, p.Binary)
 	if err != nil {
 		return err
@@ -250,11 +257,41 @@ func (r *runner) resume(ctx context.Context, all []*journal) error {
 	if err := r.checkMemory(); err != nil {
 		return err
 	}
+	end, err := r.claim()
+	if err != nil {
+		return err
+	}
+	defer end()
 	fmt.Fprintf(r.Out, "run %s of %s goes on\n", run.ID, run.Plan)
+	r.changed = changedFacts(run.Environment, Host(ctx, filepath.Dir(run.Database)))
+	for _, change := range r.changed {
+		fmt.Fprintf(r.Out, "note: %s\n", change)
+	}
 	if err := r.postLeft(ctx, r.journal, true); err != nil {
 		return err
 	}
 	return r.execute(ctx)
+}
+
+// claim sees to it that nobody else measures on this host, unless that is
+// allowed. The returned function ends the claim.
+func (r *runner) claim() (func(), error) {
+	if r.Shared {
+		return func() {}, nil
+	}
+	return claimHost()
+}
+
+// changedFacts names the facts that figures hang on and that are no longer what
+// they were when a run began.
+func changedFacts(then, now map[string]string) []string {
+	var changes []string
+	for _, key := range []string{"cpu", "cpus", "governor", "smt", "memory_bytes", "memory_limit_bytes", "kernel", "file_system", "device", "max_sectors_kb"} {
+		if then[key] != now[key] {
+			changes = append(changes, fmt.Sprintf("%s was %q when the run began and is %q now", key, then[key], now[key]))
+		}
+	}
+	return changes
 }
 
 func (r *runner) checkMemory() error {
@@ -348,13 +385,6 @@ func agree(flags, run bench.Context) error {
 
 // execute runs the steps that are left, one after another.
 func (r *runner) execute(ctx context.Context) error {
-	if !r.Shared {
-		end, err := claimHost()
-		if err != nil {
-			return err
-		}
-		defer end()
-	}
 	j := r.journal
 	steps := j.run.Steps
 	states := map[string]bench.State{}
@@ -447,6 +477,7 @@ func (r *runner) step(ctx context.Context, c *ingest.RunnerCommand, db *database
 			result.Warnings = append(result.Warnings, fmt.Sprintf("%s failed before it: the database is not as in other runs", earlier.Step))
 		}
 	}
+	result.Warnings = append(result.Warnings, r.changed...)
 	if attempts > 0 {
 		warning := fmt.Sprintf("attempt %d; the one before was cut off", attempts+1)
 		if c.Writes && !c.Creates {
@@ -659,7 +690,9 @@ func (r *runner) post(ctx context.Context, j *journal, c *ingest.RunnerCommand) 
 		if len(receipt.Refused) > 0 {
 			posting.Refused = receipt.Refused[0].String()
 		}
-		r.runs = receipt.Runs
+		if len(receipt.Runs) > 0 {
+			r.runs = receipt.Runs
+		}
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case kind == bench.KindInvalid, kind == bench.KindConflict, kind == bench.KindTooLarge:

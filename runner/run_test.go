@@ -369,6 +369,22 @@ func TestTimeLimitFailsTheStep(t *testing.T) {
 	}
 }
 
+func TestStepThatASignalEnds(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("prlimit"); err != nil {
+		t.Skip("prlimit is not installed")
+	}
+	b := newBed(t, "prefix: [prlimit, --fsize=1000000]\n"+strings.Replace(filled, "keys: 20000", "keys: 100000", 1))
+	s := b.run(nil)
+	same(t, "steps", outcomes(s), []string{"fillseq failed"})
+	if r := s.Steps[0].Reason; !strings.Contains(r, "ended by a signal: file size limit exceeded") {
+		t.Errorf("reason %q", r)
+	}
+	if r := b.stored().Results[0]; r.State != bench.StateFailed || !strings.HasPrefix(r.Command, "prlimit --fsize=1000000 /") {
+		t.Errorf("stored as %s, command %.60q", r.State, r.Command)
+	}
+}
+
 // flaky is a sink that is away for its first calls.
 type flaky struct {
 	runner.Sink
