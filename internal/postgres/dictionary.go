@@ -126,11 +126,13 @@ func (b systemBuild) digest() []byte {
 
 // digest gives the SHA-256 of words, each with its length before it.
 func digest(words ...string) []byte {
-	h := sha256.New()
+	var b []byte
 	for _, w := range words {
-		fmt.Fprintf(h, "%d:%s", len(w), w)
+		b = append(strconv.AppendInt(b, int64(len(w)), 10), ':')
+		b = append(b, w...)
 	}
-	return h.Sum(nil)
+	sum := sha256.Sum256(b)
+	return sum[:]
 }
 
 // ensureBuilds gives the ids of builds.

@@ -88,21 +88,51 @@ type sampleRow struct {
 	started    *time.Time
 	offset     *int
 	excluded   bool
+	instant    time.Time // of the start, zero when undated
 	set        int32
-	numbers    []pgtype.Float8
+	numbers    numberList
 }
 
-func (r *sampleRow) instant() time.Time { return joinTime(r.started, r.offset).Instant() }
+// numberList is an array of figures that may be missing. Its type keeps pgx
+// from reflection, which took a third of the time of packing.
+type numberList = pgtype.FlatArray[pgtype.Float8]
 
 // packedSeries is a series as it is stored.
 type packedSeries struct {
 	id          int64
 	coordinate  int64
 	metric      string
-	values      []*float64
-	resolutions []*float64
+	values      numberList
+	resolutions numberList // as values, or one for all
 	count       int
 	fresh       bool
+}
+
+// resolution gives the resolution of the i-th value.
+func (x *packedSeries) resolution(i int) float64 { return resolutionAt(x.resolutions, i) }
+
+func resolutionAt(resolutions numberList, i int) float64 {
+	if len(resolutions) == 1 {
+		i = 0
+	}
+	return resolutions[i].Float64
+}
+
+// shorten leaves one resolution where all values have the same.
+func (x *packedSeries) shorten() {
+	var first pgtype.Float8
+	for _, r := range x.resolutions {
+		switch {
+		case !r.Valid:
+		case !first.Valid:
+			first = r
+		case r != first:
+			return
+		}
+	}
+	if first.Valid {
+		x.resolutions = numberList{first}
+	}
 }
 
 // packedCoordinate is what the series of a coordinate share.
@@ -159,6 +189,9 @@ func (p *packed) read(ctx context.Context, tx pgx.Tx, ids []int64) error {
 			&r.excluded, &r.set, &r.numbers); err != nil {
 			return fmt.Errorf("samples: %w", err)
 		}
+		if r.started != nil {
+			r.instant = joinTime(r.started, r.offset).Instant()
+		}
 		c := p.coordinates[r.coordinate]
 		c.rows = append(c.rows, r)
 	}
@@ -192,7 +225,7 @@ func compareSamples(a, b sampleRow) int {
 		}
 		return 1
 	}
-	if d := a.instant().Compare(b.instant()); d != 0 {
+	if d := a.instant.Compare(b.instant); d != 0 {
 		return d
 	}
 	return int(a.id - b.id)
@@ -237,27 +270,47 @@ func (s *Store) packSeries(ctx context.Context, tx pgx.Tx, p *packed, ids []int6
 		if c == nil {
 			return nil, fmt.Errorf("coordinate %d is not there", id)
 		}
+		find := func(metric string) *packedSeries {
+			x := by[key{id, metric}]
+			if x == nil {
+				x = &packedSeries{coordinate: id, metric: metric, fresh: true}
+				by[key{id, metric}] = x
+				p.series = append(p.series, x)
+				names[metric] = true
+			}
+			return x
+		}
+		columns := map[int32][]*packedSeries{} // the series of a set's metrics; nil where no value was yet
 		for i := range c.rows {
 			r := &c.rows[i]
-			for k, v := range sets[r.set] {
+			set := sets[r.set]
+			column := columns[r.set]
+			if column == nil {
+				column = make([]*packedSeries, len(set))
+				columns[r.set] = column
+			}
+			for k, v := range set {
 				if k >= len(r.numbers) || !r.numbers[k].Valid {
 					continue
 				}
-				x := by[key{id, v.Metric}]
+				x := column[k]
 				if x == nil {
-					x = &packedSeries{coordinate: id, metric: v.Metric, fresh: true}
-					by[key{id, v.Metric}] = x
-					p.series = append(p.series, x)
-					names[v.Metric] = true
+					x = find(v.Metric)
+					column[k] = x
 				}
 				if x.values == nil {
-					x.values, x.resolutions = make([]*float64, len(c.rows)), make([]*float64, len(c.rows))
+					x.values, x.resolutions = make(numberList, len(c.rows)), make(numberList, len(c.rows))
 				}
-				resolution := v.Resolution
-				x.values[i], x.resolutions[i] = &r.numbers[k].Float64, &resolution
+				x.values[i], x.resolutions[i] = r.numbers[k], pgtype.Float8{Float64: v.Resolution, Valid: true}
 				x.count++
 			}
 		}
+	}
+	for _, x := range p.series {
+		if x.values == nil {
+			x.values, x.resolutions = numberList{}, numberList{}
+		}
+		x.shorten()
 	}
 	return ensureMetrics(ctx, tx, slices.Collect(maps.Keys(names)))
 }
@@ -307,9 +360,6 @@ func (p *packed) store(ctx context.Context, tx pgx.Tx, ids []int64, metrics map[
 		if x.fresh {
 			continue
 		}
-		if x.values == nil {
-			x.values, x.resolutions = []*float64{}, []*float64{}
-		}
 		batch.Queue(`UPDATE series SET value_count = $2, values = $3, resolutions = $4 WHERE id = $1`, x.id, x.count, x.values, x.resolutions)
 	}
 	return exec(ctx, tx, "pack points", batch)
@@ -327,11 +377,11 @@ func (s *Store) callDetect(ctx context.Context, tx pgx.Tx, ids []int64, p *packe
 		metric, _ := bench.LookupMetric(x.metric)
 		series := bench.Series{ID: x.id, Coordinate: c.Coordinate, Metric: metric}
 		for i := range x.values {
-			if x.values[i] == nil {
+			if !x.values[i].Valid {
 				continue
 			}
 			r := &c.rows[i]
-			sample := bench.Sample{Value: *x.values[i], Resolution: *x.resolutions[i], ResultID: r.id, RunID: r.run,
+			sample := bench.Sample{Value: x.values[i].Float64, Resolution: x.resolution(i), ResultID: r.id, RunID: r.run,
 				Started: joinTime(r.started, r.offset), Excluded: r.excluded}
 			if r.gitHash != nil {
 				sample.GitHash = *r.gitHash

@@ -23,6 +23,7 @@ type entry struct {
 	// that are added, and else only what it gains.
 	r       bench.Result
 	sources []fileLine
+	set     string          // of the values, see [setOf]; "" when they are not written
 	have    map[string]bool // distributions, time series and breakdowns that are there
 	seen    bool            // of a stored one: an addition was counted
 	changed bool            // of a stored one: its row is to be updated
@@ -265,7 +266,8 @@ func (w *writer) storeResults() error {
 			for i := range e.r.Values {
 				e.r.Values[i].SourceName = text(e.r.Values[i].SourceName)
 			}
-			sets[setOf(e.r.Values)] = e.r.Values
+			e.set = setOf(e.r.Values)
+			sets[e.set] = e.r.Values
 		}
 	}
 	setIDs, err := w.s.ensureSets(w.ctx, w.tx, sets)
@@ -290,7 +292,7 @@ func (w *writer) storeResults() error {
 		if err != nil {
 			return err
 		}
-		rows[i] = []any{e.id, e.run.id, coordinate, setIDs[setOf(e.r.Values)], e.key[:], e.ordinal,
+		rows[i] = []any{e.id, e.run.id, coordinate, setIDs[e.set], e.key[:], e.ordinal,
 			positive(e.r.Step.Threads), positive(e.r.Step.ValueBytes), e.r.Step.Sync, e.r.Step.WAL,
 			string(e.r.Role), string(e.r.State), text(e.r.Reason), string(e.r.Origin), started, offset,
 			e.r.Primary, text(e.r.PrimaryText), text(e.r.Text), text(e.r.Excluded), text(e.r.Command),
@@ -374,7 +376,7 @@ func (w *writer) updateStored(setIDs map[string]int32) error {
 		if e.figures || e.stored.Revived {
 			w.touched[e.stored.CoordinateID] = true
 			batch.Queue(`UPDATE result SET metric_set_id = $2, values = $3 WHERE id = $1`,
-				e.id, setIDs[setOf(e.r.Values)], numbers(e.r.Values))
+				e.id, setIDs[e.set], numbers(e.r.Values))
 		}
 		if !e.changed {
 			continue

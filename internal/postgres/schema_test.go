@@ -154,7 +154,7 @@ var violations = map[string]string{
 	"series_metric":               `UPDATE series SET metric_id = 0 WHERE id = (SELECT min(id) FROM series)`,
 	"series_value_count_positive": `UPDATE series SET value_count = -1`,
 	"series_unique":               `INSERT INTO series (coordinate_id, metric_id, value_count, values, resolutions) SELECT coordinate_id, metric_id, 0, '{}', '{}' FROM series`,
-	"series_lengths":              `UPDATE series SET resolutions = '{}'`,
+	"series_lengths":              `UPDATE series SET resolutions = '{1,1}'`,
 	"series_values_finite":        `UPDATE series SET values = '{NaN}', resolutions = '{0}'`,
 }
 

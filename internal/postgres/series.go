@@ -88,18 +88,19 @@ func compareCoordinates(a, b bench.Coordinate) int {
 // packedRow is a series with the points of its coordinate, as stored. Its
 // slices are used again for the next row.
 type packedRow struct {
-	versions, hashes    []pgtype.Text
-	results, runs       []int64
-	started             []pgtype.Timestamp
-	offsets             []pgtype.Int4
-	excluded            []bool
-	values, resolutions []pgtype.Float8
+	versions, hashes    pgtype.FlatArray[pgtype.Text]
+	results, runs       pgtype.FlatArray[int64]
+	started             pgtype.FlatArray[pgtype.Timestamp]
+	offsets             pgtype.FlatArray[pgtype.Int4]
+	excluded            pgtype.FlatArray[bool]
+	values, resolutions numberList
 }
 
 // points unpacks a series.
 func (p *packedRow) points() ([]bench.Point, error) {
 	n := len(p.versions)
 	if len(p.values) != n {
+		// Cannot be: both are written under one lock, and read by one statement.
 		return nil, fmt.Errorf("%d values for %d samples", len(p.values), n)
 	}
 	// One backing array for all samples, cut into points.
@@ -119,7 +120,7 @@ func (p *packedRow) points() ([]bench.Point, error) {
 		if !p.values[i].Valid {
 			continue
 		}
-		x := bench.Sample{Value: p.values[i].Float64, Resolution: p.resolutions[i].Float64, ResultID: p.results[i], RunID: p.runs[i],
+		x := bench.Sample{Value: p.values[i].Float64, Resolution: resolutionAt(p.resolutions, i), ResultID: p.results[i], RunID: p.runs[i],
 			GitHash: p.hashes[i].String, Excluded: p.excluded[i]}
 		if p.started[i].Valid {
 			var offset *int
