@@ -10,13 +10,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/relqps/relqps/internal/testdata"
 )
 
 // The facts are compared with what other programs and plain files say.
 func TestHostFactsAgreeWithTheSystem(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("the facts are compared with Linux's /proc")
+		testdata.Missing(t, "the facts are compared with Linux's /proc")
 	}
 	dir := t.TempDir()
 	facts := Host(t.Context(), dir)
@@ -120,7 +122,7 @@ func TestStorageFactsOfAPartition(t *testing.T) {
 	dir := t.TempDir()
 	major, minor, ok := deviceOf(dir)
 	if !ok {
-		t.Skip("no device numbers on this system")
+		testdata.Missing(t, "no device numbers on this system")
 	}
 	number := strconv.Itoa(int(major)) + ":" + strconv.Itoa(int(minor))
 	root := t.TempDir()

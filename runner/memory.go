@@ -29,6 +29,7 @@ func (m Memory) Available() Size {
 	return m.Machine
 }
 
+// String says how much memory there is and what sets the bound, for a sentence.
 func (m Memory) String() string {
 	if m.Limit > 0 && m.Limit < m.Machine {
 		return m.Limit.String() + " of memory that the control group allows"

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/relqps/relqps/internal/bench"
+	"github.com/relqps/relqps/internal/testdata"
 )
 
 func TestWorkloadMustBeToMemoryWhatItsNameSays(t *testing.T) {
@@ -123,7 +124,7 @@ func TestMemoryIsThatOfProcMeminfo(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
-		t.Skip("no /proc/meminfo on this system")
+		testdata.Missing(t, "no /proc/meminfo on this system")
 	}
 	fields := strings.Fields(string(text)) // MemTotal: 24684084 kB …
 	kb, err := strconv.ParseInt(fields[1], 10, 64)

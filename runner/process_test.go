@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/relqps/relqps/ingest"
+	"github.com/relqps/relqps/internal/testdata"
 )
 
 // shell makes a process that runs a script; output goes to a directory of the test.
@@ -106,7 +107,7 @@ func TestLocaleOfTheUserDoesNotReachThePrograms(t *testing.T) {
 func TestCPUAndMemoryAreThoseOfTheProcess(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("dd"); err != nil {
-		t.Skip("dd is not installed")
+		testdata.Missing(t, "dd is not installed")
 	}
 	// A buffer of 200 MiB, filled once: memory and system time of its own.
 	p := shell(t, "exec dd if=/dev/zero of=/dev/null bs=200M count=1")
@@ -128,7 +129,7 @@ func TestCPUAndMemoryAreThoseOfTheProcess(t *testing.T) {
 func TestPeakMemoryIsNotThatOfTheRunner(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("a peak inherited on exec is a matter of Linux")
+		testdata.Missing(t, "a peak inherited on exec is a matter of Linux")
 	}
 	// In a process of its own, so that other tests have their own peaks.
 	const ballast = "RELQPS_TEST_BALLAST"
@@ -157,10 +158,10 @@ func TestPeakMemoryIsNotThatOfTheRunner(t *testing.T) {
 func TestStorageTrafficIsThatOfTheProcess(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("counted on Linux only")
+		testdata.Missing(t, "counted on Linux only")
 	}
 	if kind := Host(t.Context(), t.TempDir())["file_system"]; kind == "tmpfs" || kind == "ramfs" || kind == "overlay" {
-		t.Skipf("%s counts no storage traffic", kind)
+		testdata.Missing(t, "%s counts no storage traffic", kind)
 	}
 	// 8 MiB stay, 4 MiB are deleted before they are written back.
 	p := shell(t, "dd if=/dev/zero of=kept bs=1M count=8 conv=fsync 2>/dev/null; dd if=/dev/zero of=gone bs=1M count=4 2>/dev/null; rm gone")
@@ -308,7 +309,7 @@ func TestProcessThatCannotBeStarted(t *testing.T) {
 func TestProcessStartNamesAProcess(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("known on Linux only")
+		testdata.Missing(t, "known on Linux only")
 	}
 	first, ok := processStart(os.Getpid())
 	again, _ := processStart(os.Getpid())

@@ -372,7 +372,7 @@ func TestTimeLimitFailsTheStep(t *testing.T) {
 func TestStepThatASignalEnds(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("prlimit"); err != nil {
-		t.Skip("prlimit is not installed")
+		testdata.Missing(t, "prlimit is not installed")
 	}
 	b := newBed(t, "prefix: [prlimit, --fsize=1000000]\n"+strings.Replace(filled, "keys: 20000", "keys: 100000", 1))
 	s := b.run(nil)
@@ -641,7 +641,7 @@ func gone(t *testing.T, pid int) {
 func TestKilledRunnerLosesNothingAndStoresNothingTwice(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
-		t.Skip("that db_bench dies with its runner is looked at in /proc")
+		testdata.Missing(t, "that db_bench dies with its runner is looked at in /proc")
 	}
 	b := newBed(t, filled+`  - test: readrandom.t2
     benchmarks: [readrandom, stats]
@@ -921,7 +921,7 @@ func TestServerIsTheHostWhenNobodySays(t *testing.T) {
 	b := newBed(t, filled)
 	host, err := os.Hostname()
 	if err != nil {
-		t.Skip("the host has no name")
+		testdata.Missing(t, "the host has no name")
 	}
 	b.run(func(o *runner.Options) { o.Context = bench.Context{Compiler: "clang.lto"} })
 	run := b.stored()
