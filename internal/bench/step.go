@@ -52,9 +52,8 @@ func ParseStep(test string) Step {
 		on := m[2] == "enabled"
 		s.WAL = &on
 	}
-	// The grammar guarantees digits; a number too long for int stays unstated.
-	s.ValueBytes, _ = strconv.Atoi(m[3])
-	s.Threads, _ = strconv.Atoi(m[4])
+	s.ValueBytes = digits(m[3])
+	s.Threads = digits(m[4])
 	if m[5] != "" {
 		on := m[5] == "1"
 		s.Sync = &on
@@ -63,6 +62,16 @@ func ParseStep(test string) Step {
 		s.Name = "flush"
 	}
 	return s
+}
+
+// digits gives the number that the grammar found, 0 (not stated) for none and
+// for one that no run can have had.
+func digits(text string) int {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int(n)
 }
 
 // stepInfo is what is known of db_bench's steps (benchmark.sh's sequence).
