@@ -94,6 +94,7 @@ var notInProduct = []string{
 type listed struct {
 	ImportPath string
 	Name       string
+	Doc        string // first sentence of the package comment
 	Standard   bool
 	Imports    []string
 }
@@ -189,7 +190,7 @@ func checkProduct(packages []listed) []string {
 func list(t *testing.T) []listed {
 	t.Helper()
 	// A folder named testdata is no part of ./... and has to be named.
-	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Standard,Imports", "./...", "./internal/testdata")
+	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Doc,Standard,Imports", "./...", "./internal/testdata")
 	command.Dir = root(t)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
@@ -262,6 +263,16 @@ func TestPackageNamesSayWhatIsProvided(t *testing.T) {
 	}
 	if !vagueName("util") || !vagueName("models") || vagueName("compare") {
 		t.Error("vagueName does not tell vague names from others")
+	}
+}
+
+func TestPackagesSayWhatTheyAreFor(t *testing.T) {
+	t.Parallel()
+	for _, p := range list(t) {
+		// Templates cannot carry a package comment, see web/staticcheck.conf.
+		if name, ours := local(p.ImportPath); ours && p.Doc == "" && name != "web/view" {
+			t.Errorf("%s has no package comment", name)
+		}
 	}
 }
 

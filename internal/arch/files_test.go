@@ -246,7 +246,8 @@ func mixes(name string, content []byte) (bool, error) {
 func TestNoFileKnowsBothDatabaseAndHTTP(t *testing.T) {
 	t.Parallel()
 	for name, content := range files(t) {
-		if !isGo(name) {
+		// A test may look into the database for what a request left there.
+		if !isGo(name) || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		both, err := mixes(name, content)
