@@ -30,7 +30,7 @@ import (
 )
 
 // pages are photographed when no path is named.
-var pages = []string{"/", "/charts", "/runs", "/runs/1"}
+var pages = []string{"/", "/charts", "/runs", "/runs/1", "/upload"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
