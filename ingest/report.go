@@ -828,7 +828,8 @@ func parseOther(s string, scale float64) (value, resolution float64, ok bool) {
 	}
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
 	e, _ := strconv.Atoi(exponent) // ParseFloat vouches for it
-	return v * scale, scale * math.Pow(10, float64(e-decimals(mantissa))), true
+	resolution = scale * math.Pow(10, float64(e-decimals(mantissa)))
+	return v * scale, resolution, !math.IsInf(resolution, 0) // 0e999
 }
 
 // decimals counts the digits after the point.

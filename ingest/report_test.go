@@ -518,6 +518,7 @@ func TestParseDecimal(t *testing.T) {
 		{".", 1, 0, 0, false},
 		{"1.2.3", 1, 0, 0, false},
 		{"1e999", 1, 0, 0, false},
+		{"0e999", 1, 0, math.Inf(1), false},
 		{"NaN", 1, 0, 0, false},
 		{"-nan", 1, 0, 0, false},
 		{"0x10", 1, 0, 0, false},
@@ -526,7 +527,7 @@ func TestParseDecimal(t *testing.T) {
 		{"١", 1, 0, 0, false},
 	} {
 		v, resolution, ok := parseDecimal(tt.text, tt.scale)
-		if ok != tt.ok || v != tt.v || math.Abs(resolution-tt.resolve) > 1e-12*tt.resolve {
+		if ok != tt.ok || v != tt.v || tt.ok && math.Abs(resolution-tt.resolve) > 1e-12*tt.resolve {
 			t.Errorf("parseDecimal(%q, %g) = %g, %g, %v; want %g, %g, %v", tt.text, tt.scale, v, resolution, ok, tt.v, tt.resolve, tt.ok)
 		}
 	}
