@@ -64,12 +64,12 @@ func Register(r chi.Router, c Config) {
 		c.MaxBody = MaxBodyDefault
 	}
 	s := &server{c}
-	useProblemStatus()
-	r.Use(s.recoverer, middleware.Compress(5, "application/json", "text/csv"))
+	useProblems()
+	r.Use(noSniff, s.recoverer, s.checkQuery, middleware.Compress(5, "application/json", "text/csv", "application/openapi+json"))
 
 	config := huma.DefaultConfig("relqps", c.Version)
 	config.Info.Description = "Results of database benchmarks: upload, read as series relative to a base, correct."
-	config.OpenAPIPath = "/api/openapi"
+	config.OpenAPIPath = "" // see registerDocs
 	// huma's own page loads its script from elsewhere; ours is plain HTML.
 	config.DocsPath = ""
 	config.SchemasPath = ""
@@ -79,14 +79,21 @@ func Register(r chi.Router, c Config) {
 		"token": {Type: "http", Scheme: "bearer", Description: "made by relqps token create"},
 	}
 	a := humachi.New(r, config)
+	a.UseMiddleware(keepPath, refuseRepeats(a))
 
 	s.registerSeries(a)
 	s.registerRuns(a)
 	s.registerUploads(r, a)
-	s.registerOperations(r)
-	registerDocs(r, a)
+	s.registerOperations(r, a)
+	s.registerDocs(r, a)
+	r.NotFound(s.notFound)
+	r.MethodNotAllowed(s.notAllowed(r))
+}
 
-	r.NotFound(func(w http.ResponseWriter, req *http.Request) {
-		s.problem(w, req, bench.Errorf(bench.KindNotFound, "no such address: %s", req.URL.Path))
+// noSniff keeps browsers from taking an answer for something else than it says.
+func noSniff(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
 	})
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"html/template"
 	"net/http"
 	"sort"
@@ -31,18 +32,31 @@ type docsOperation struct {
 
 type docsParameter struct{ Name, In, Type, About string }
 
-func registerDocs(r chi.Router, a huma.API) {
-	r.Get("/api/docs", func(w http.ResponseWriter, _ *http.Request) {
-		var page bytes.Buffer
-		if err := docsTemplate.Execute(&page, newDocsPage(a.OpenAPI())); err != nil {
-			http.Error(w, "the page could not be made", http.StatusInternalServerError)
-			return
+// registerDocs adds the OpenAPI document and the page made of it. All
+// operations must be registered before.
+func (s *server) registerDocs(r chi.Router, a huma.API) {
+	// Made once and here: what huma registers itself is made at the first request,
+	// by as many at a time as come.
+	document, err := json.Marshal(a.OpenAPI())
+	if err != nil {
+		panic(err) // an operation was described wrongly
+	}
+	var page bytes.Buffer
+	if err := docsTemplate.Execute(&page, newDocsPage(a.OpenAPI())); err != nil {
+		panic(err)
+	}
+	serve := func(kind string, body []byte) http.HandlerFunc {
+		return func(w http.ResponseWriter, req *http.Request) {
+			h := w.Header()
+			h.Set("Content-Type", kind)
+			h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
+			if _, err := w.Write(body); err != nil {
+				s.Logger.Info("client went away", "path", req.URL.Path, "error", err)
+			}
 		}
-		h := w.Header()
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
-		w.Write(page.Bytes()) //nolint:errcheck // a client that went away needs no answer
-	})
+	}
+	r.Get("/api/openapi.json", serve("application/openapi+json", document))
+	r.Get("/api/docs", serve("text/html; charset=utf-8", page.Bytes()))
 }
 
 func newDocsPage(o *huma.OpenAPI) docsPage {

@@ -4,12 +4,25 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 )
 
 // registerOperations adds what operators poll: /healthz answers while the
 // process lives, /readyz while the database answers with the right schema.
-func (s *server) registerOperations(r chi.Router) {
+func (s *server) registerOperations(r chi.Router, a huma.API) {
+	for _, op := range []struct {
+		path, summary string
+		responses     map[string]*huma.Response
+	}{
+		{"/healthz", "Whether the process lives", map[string]*huma.Response{"200": {Description: "it does"}}},
+		{"/readyz", "Whether the database answers", map[string]*huma.Response{"200": {Description: "it does"}, "503": {Description: "it does not"}}},
+		{"/metrics", "Measurements of this server, for Prometheus", map[string]*huma.Response{"200": {Description: "text of Prometheus"}}},
+	} {
+		a.OpenAPI().AddOperation(&huma.Operation{
+			OperationID: op.path[1:], Method: http.MethodGet, Path: op.path, Summary: op.summary, Responses: op.responses,
+		})
+	}
 	r.Get("/healthz", func(w http.ResponseWriter, req *http.Request) { s.plain(w, req, http.StatusOK, "ok\n") })
 	r.Get("/readyz", func(w http.ResponseWriter, req *http.Request) {
 		if err := s.Store.Ping(req.Context()); err != nil {
@@ -19,7 +32,7 @@ func (s *server) registerOperations(r chi.Router) {
 		}
 		s.plain(w, req, http.StatusOK, "ready\n")
 	})
-	r.Handle("/metrics", s.Metrics)
+	r.Method(http.MethodGet, "/metrics", s.Metrics)
 }
 
 func (s *server) plain(w http.ResponseWriter, r *http.Request, status int, text string) {

@@ -112,28 +112,16 @@ type runsInput struct {
 	State    string   `query:"state" enum:"active,withdrawn"`
 	Limit    int      `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor   string   `query:"cursor" doc:"next of the page before"`
-	request  requestInfo
 }
 
-// Resolve keeps what logging an error needs.
-func (in *runsInput) Resolve(ctx huma.Context) []error {
-	in.request = infoOf(ctx)
-	return nil
-}
+// Resolve checks what tags cannot say.
+func (in *runsInput) Resolve(huma.Context) []error { return checkClients(in.Clients) }
 
 type runInput struct {
-	ID      int64 `path:"id"`
-	request requestInfo
-}
-
-// Resolve keeps what logging an error needs.
-func (in *runInput) Resolve(ctx huma.Context) []error {
-	in.request = infoOf(ctx)
-	return nil
+	ID int64 `path:"id"`
 }
 
 type patchInput struct {
-	authorized
 	ID   int64 `path:"id"`
 	Body struct {
 		Server   *string `json:"server,omitempty" minLength:"1" maxLength:"200"`
@@ -159,6 +147,7 @@ func (s *server) registerRuns(a huma.API) {
 		OperationID: "correct-run", Method: http.MethodPatch, Path: "/api/v1/runs/{id}", Summary: "Correct, withdraw or restore a run",
 		Description: "What was wrong is kept in the run's history with the reason.",
 		Security:    []map[string][]string{{"token": {}}}, Errors: []int{400, 401, 403, 404, 409},
+		Middlewares: s.require(bench.TokenAdmin),
 	}, s.patchRun)
 }
 
@@ -176,7 +165,7 @@ func (s *server) runs(ctx context.Context, in *runsInput) (*body[runsBody], erro
 		Versions: in.Version, Clients: in.Clients, UploadID: in.Upload, State: bench.RecordState(in.State), Limit: in.Limit, Cursor: in.Cursor,
 	})
 	if err != nil {
-		return nil, s.fail(in.request, err)
+		return nil, s.fail(ctx, err)
 	}
 	b := runsBody{Runs: make([]runBody, 0, len(page.Runs))}
 	for _, r := range page.Runs {
@@ -191,23 +180,20 @@ func (s *server) runs(ctx context.Context, in *runsInput) (*body[runsBody], erro
 func (s *server) run(ctx context.Context, in *runInput) (*body[runDetailBody], error) {
 	run, err := s.Store.Run(ctx, in.ID)
 	if err != nil {
-		return nil, s.fail(in.request, err)
+		return nil, s.fail(ctx, err)
 	}
 	return &body[runDetailBody]{newRunDetailBody(run)}, nil
 }
 
 func (s *server) patchRun(ctx context.Context, in *patchInput) (*body[runDetailBody], error) {
-	who, err := s.identify(ctx, in.Authorization, bench.TokenAdmin)
-	if err != nil {
-		return nil, s.fail(in.request, err)
-	}
+	var err error
 	patch := bench.RunPatch{Server: in.Body.Server, Workload: in.Body.Workload, Compiler: in.Body.Compiler, Config: in.Body.Config}
 	corrects := patch != bench.RunPatch{}
 	switch {
 	case in.Body.Withdraw && !in.Body.Restore && !corrects:
-		err = s.Store.WithdrawRun(ctx, in.ID, in.Body.Reason, who.Name, s.Detect)
+		err = s.Store.WithdrawRun(ctx, in.ID, in.Body.Reason, actor(ctx), s.Detect)
 	case in.Body.Restore && !in.Body.Withdraw && !corrects:
-		err = s.Store.RestoreRun(ctx, in.ID, in.Body.Reason, who.Name, s.Detect)
+		err = s.Store.RestoreRun(ctx, in.ID, in.Body.Reason, actor(ctx), s.Detect)
 	case corrects && !in.Body.Restore && !in.Body.Withdraw:
 		if patch.Compiler != nil {
 			name := bench.CompilerName(*patch.Compiler)
@@ -217,16 +203,16 @@ func (s *server) patchRun(ctx context.Context, in *patchInput) (*body[runDetailB
 			name := bench.WorkloadName(*patch.Workload)
 			patch.Workload = &name
 		}
-		err = s.Store.PatchRun(ctx, in.ID, patch, in.Body.Reason, who.Name, s.Detect)
+		err = s.Store.PatchRun(ctx, in.ID, patch, in.Body.Reason, actor(ctx), s.Detect)
 	default:
 		err = bench.Errorf(bench.KindInvalid, "say one of: fields to correct (server, workload, compiler, config), withdraw, restore")
 	}
 	if err != nil {
-		return nil, s.fail(in.request, err)
+		return nil, s.fail(ctx, err)
 	}
 	run, err := s.Store.Run(ctx, in.ID)
 	if err != nil {
-		return nil, s.fail(in.request, err)
+		return nil, s.fail(ctx, err)
 	}
 	return &body[runDetailBody]{newRunDetailBody(run)}, nil
 }

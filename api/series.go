@@ -5,10 +5,12 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"math"
 	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -34,14 +36,10 @@ type seriesInput struct {
 	To           string   `query:"to" doc:"newest version given"`
 	Family       string   `query:"family" enum:"0,1" doc:"1 joins step families (overwrite and overwriteandwait)"`
 	Format       string   `query:"format" enum:"json,csv" default:"json"`
-	request      requestInfo
 }
 
-// Resolve keeps what logging an error needs.
-func (in *seriesInput) Resolve(ctx huma.Context) []error {
-	in.request = infoOf(ctx)
-	return nil
-}
+// Resolve checks what tags cannot say.
+func (in *seriesInput) Resolve(huma.Context) []error { return checkClients(in.Clients) }
 
 func (in *seriesInput) query() compare.Query {
 	compilers := make([]string, len(in.Compiler))
@@ -124,12 +122,12 @@ func (s *server) registerSeries(a huma.API) {
 func (s *server) series(ctx context.Context, in *seriesInput) (*huma.StreamResponse, error) {
 	metric, ok := bench.LookupMetric(in.Metric)
 	if !ok {
-		return nil, s.fail(in.request, bench.Errorf(bench.KindInvalid, "no such metric: %q", in.Metric))
+		return nil, s.fail(ctx, bench.Errorf(bench.KindInvalid, "no such metric: %q", in.Metric))
 	}
 	q := in.query()
 	series, err := s.Store.Series(ctx, q.Fetch())
 	if err != nil {
-		return nil, s.fail(in.request, err)
+		return nil, s.fail(ctx, err)
 	}
 	c := q.Answer(series)
 	c.Metric = metric // known even when nothing matched
@@ -138,18 +136,18 @@ func (s *server) series(ctx context.Context, in *seriesInput) (*huma.StreamRespo
 			hc.SetHeader("Content-Type", "text/csv; charset=utf-8")
 			hc.SetHeader("Content-Disposition", `attachment; filename="relqps-`+metric.Name+`.csv"`)
 			if err := WriteCSV(hc.BodyWriter(), c); err != nil {
-				s.Logger.Info("client went away", "path", in.request.path, "error", err)
+				s.Logger.Info("client went away", "path", "/api/v1/series", "error", err)
 			}
 		}}, nil
 	}
 	body, err := json.Marshal(newSeriesBody(c, q.Options.JoinFamilies))
 	if err != nil {
-		return nil, s.fail(in.request, err)
+		return nil, s.fail(ctx, err)
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		hc.SetHeader("Content-Type", "application/json")
 		if _, err := hc.BodyWriter().Write(body); err != nil {
-			s.Logger.Info("client went away", "path", in.request.path, "error", err)
+			s.Logger.Info("client went away", "path", "/api/v1/series", "error", err)
 		}
 	}}, nil
 }
@@ -226,19 +224,24 @@ func WriteCSV(w io.Writer, c compare.Comparison) error {
 }
 
 // csvText guards a text cell against being run as a formula by a spreadsheet:
-// one that begins with = + - @, tab or return gets an apostrophe in front (OWASP,
-// CSV Injection).
+// one that begins with = + - @ (also in their full-width forms), tab or a line
+// end gets an apostrophe in front (OWASP, CSV Injection).
 func csvText(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
 		return "'" + s
 	}
 	return s
 }
 
-// number writes a figure in full; a missing one is an empty cell.
+// number writes a figure in full, with an exponent only where JSON has one; a
+// missing one is an empty cell.
 func number(v *float64) string {
 	if v == nil {
 		return ""
 	}
-	return strconv.FormatFloat(*v, 'g', -1, 64)
+	format := byte('f')
+	if a := math.Abs(*v); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	return strconv.FormatFloat(*v, format, -1, 64)
 }

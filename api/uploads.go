@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
@@ -70,7 +69,8 @@ func (s *server) registerUploads(r chi.Router, a huma.API) {
 	huma.Register(a, huma.Operation{
 		OperationID: "withdraw", Method: http.MethodPost, Path: "/api/v1/uploads/{id}/withdraw", Summary: "Withdraw an upload",
 		Description: "Its results stop counting and are kept with the reason.", Security: token,
-		DefaultStatus: http.StatusNoContent, Errors: []int{400, 401, 403, 404},
+		DefaultStatus: http.StatusNoContent, Errors: []int{400, 401, 403, 404, 409},
+		Middlewares: s.require(bench.TokenAdmin),
 	}, s.withdraw)
 }
 
@@ -84,8 +84,11 @@ var uploadKeyAbout = map[string]string{
 	"dry_run":  "true: say what would be stored, store nothing",
 }
 
-// parseUpload reads the query of an upload. The filename loses what could
-// confuse a reader of messages: control characters and a leading slash.
+// maxValue bounds a value in the query of an upload, in bytes.
+const maxValue = 10_000
+
+// parseUpload reads the query of an upload, which [server.checkQuery] has found
+// to be text. The filename loses leading slashes and steps upwards.
 func parseUpload(q url.Values) (u bench.Upload, err error) {
 	for key := range q {
 		if !slices.Contains(uploadKeys, key) {
@@ -94,8 +97,8 @@ func parseUpload(q url.Values) (u bench.Upload, err error) {
 		if len(q[key]) > 1 {
 			return u, bench.Errorf(bench.KindInvalid, "%s is given %d times", key, len(q[key]))
 		}
-		if !utf8.ValidString(q.Get(key)) || strings.ContainsFunc(q.Get(key), func(r rune) bool { return r < ' ' }) || len(q.Get(key)) > 10_000 {
-			return u, bench.Errorf(bench.KindInvalid, "%s holds control characters, is not UTF-8 or is longer than 10,000 bytes", key)
+		if len(q.Get(key)) > maxValue {
+			return u, bench.Errorf(bench.KindInvalid, "%s is longer than %d bytes", key, maxValue)
 		}
 	}
 	u.Filename = strings.TrimPrefix(path.Clean("/"+q.Get("filename")), "/")
@@ -111,7 +114,7 @@ func parseUpload(q url.Values) (u bench.Upload, err error) {
 	}
 	if c := q.Get("clients"); c != "" {
 		n, convErr := strconv.Atoi(c)
-		if convErr != nil || n < 1 || n > 1_000_000 {
+		if convErr != nil || n < 1 || n > maxClients {
 			return u, bench.Errorf(bench.KindInvalid, "clients is not a whole number above 0: %q", c)
 		}
 		u.Context.Clients = n
@@ -151,11 +154,16 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 
 	u.Actor = who.Name
-	u.Bytes, err = io.ReadAll(http.MaxBytesReader(w, r.Body, s.MaxBody))
 	var tooLarge *http.MaxBytesError
+	if r.ContentLength <= s.MaxBody {
+		u.Bytes, err = io.ReadAll(http.MaxBytesReader(w, r.Body, s.MaxBody))
+	}
 	switch {
-	case errors.As(err, &tooLarge):
+	case r.ContentLength > s.MaxBody, errors.As(err, &tooLarge):
 		s.problem(w, r, bench.Errorf(bench.KindTooLarge, "the upload is larger than %d bytes; compress it, or send its parts", s.MaxBody))
+		return
+	case cutOff(ctx.Err()):
+		s.problem(w, r, ctx.Err())
 		return
 	case err != nil:
 		s.problem(w, r, bench.Errorf(bench.KindInvalid, "the upload broke off"))
@@ -204,7 +212,6 @@ func (s *server) uploadFile(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(filename)}))
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	if _, err := w.Write(data); err != nil {
 		s.Logger.Info("client went away", "path", r.URL.Path, "error", err)
@@ -212,7 +219,6 @@ func (s *server) uploadFile(w http.ResponseWriter, r *http.Request) {
 }
 
 type withdrawInput struct {
-	authorized
 	ID   int64 `path:"id"`
 	Body struct {
 		Reason string `json:"reason" minLength:"1" maxLength:"2000"`
@@ -220,12 +226,8 @@ type withdrawInput struct {
 }
 
 func (s *server) withdraw(ctx context.Context, in *withdrawInput) (*struct{}, error) {
-	who, err := s.identify(ctx, in.Authorization, bench.TokenAdmin)
-	if err != nil {
-		return nil, s.fail(in.request, err)
-	}
-	if err := s.Store.WithdrawUpload(ctx, in.ID, in.Body.Reason, who.Name, s.Detect); err != nil {
-		return nil, s.fail(in.request, err)
+	if err := s.Store.WithdrawUpload(ctx, in.ID, in.Body.Reason, actor(ctx), s.Detect); err != nil {
+		return nil, s.fail(ctx, err)
 	}
 	return nil, nil
 }

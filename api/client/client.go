@@ -29,6 +29,10 @@ const answerLimit = 32 << 20
 // timeout bounds one request; storing a large archive takes its time.
 const timeout = 10 * time.Minute
 
+// askFirst is the size from which an upload waits for the server's word before
+// it is sent: with an old token, or too large, it need not travel.
+const askFirst = 256 << 10
+
 // New makes a client of the server at address (http://host:port, with or
 // without a path in front of /api). token may be "" for reading.
 func New(address, token string) (*Client, error) {
@@ -70,6 +74,9 @@ func (c *Client) Submit(ctx context.Context, u bench.Upload) (bench.Receipt, err
 		return bench.Receipt{}, err
 	}
 	req.Header.Set("Content-Type", "application/octet-stream")
+	if len(u.Bytes) > askFirst {
+		req.Header.Set("Expect", "100-continue")
+	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
