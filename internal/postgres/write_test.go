@@ -11,7 +11,6 @@ import (
 )
 
 func f64(v float64) *float64 { return &v }
-func yes(v bool) *bool       { return &v }
 
 // whole is a result that uses every part of the type.
 func whole(file string) bench.Result {
