@@ -57,13 +57,18 @@ func hexSum(data []byte) string {
 // Read is pure and safe for concurrent use.
 func Read(data []byte, name string, flags bench.Context, limits Limits) (*bench.Batch, error) {
 	flags = flags.Normalized()
+	flags.Versions = slices.Clone(flags.Versions)
+	for i := range flags.Versions {
+		flags.Versions[i] = strings.TrimSpace(flags.Versions[i])
+	}
 	entries, err := unpack(data, name, limits)
 	if err != nil {
 		return nil, err
 	}
 	b := &bench.Batch{}
 	results := map[*input]output{}
-	names := map[*input]string{} // of the format or bundle that read it
+	names := map[*input]string{}   // of the format or bundle that read it
+	bundled := map[*input]string{} // of the bundle, where one read it
 	var all, readable []*input
 	stored := map[*input]entry{}
 	for _, e := range entries {
@@ -93,8 +98,8 @@ func Read(data []byte, name string, flags bench.Context, limits Limits) (*bench.
 			if in.format != nil {
 				names[in] = in.format.name
 			}
+			bundled[in] = files.bundle.name
 		}
-		b.Format = files.bundle.name
 	}
 	for _, in := range s.files {
 		if _, done := results[in]; done {
@@ -131,13 +136,31 @@ func Read(data []byte, name string, flags bench.Context, limits Limits) (*bench.
 		b.Warnings = append(b.Warnings, out.warnings...)
 	}
 	b.Warnings = append(contextWarnings(ordered, results), b.Warnings...)
-	switch {
-	case len(b.Files) == 1:
-		b.Format = b.Files[0].Format
-	case b.Format == "" || len(b.Files) > 0 && !slices.ContainsFunc(b.Files, func(f bench.File) bool { return f.State == bench.FileTaken }):
-		b.Format = formatArchive
-	}
+	b.Format = uploadFormat(b.Files, ordered, bundled)
 	return b, nil
+}
+
+// uploadFormat names an upload as a whole: its one file's format, the bundle
+// that all its files belong to but for attachments, or that it is an archive.
+func uploadFormat(files []bench.File, inputs []*input, bundled map[*input]string) string {
+	if len(files) == 1 {
+		return files[0].Format
+	}
+	name := ""
+	for i, f := range files {
+		of := bundled[inputs[i]]
+		switch {
+		case of == "" && f.State == bench.FileAttachment:
+		case of == "", name != "" && of != name:
+			return formatArchive
+		default:
+			name = of
+		}
+	}
+	if name == "" {
+		return formatArchive
+	}
+	return name
 }
 
 // newSet puts files in reading order: those that state most context first, so

@@ -446,6 +446,44 @@ func TestOtherLinesOfAReportAreListed(t *testing.T) {
 	}
 }
 
+// A table pasted from a page, with a time that a spreadsheet mangled and a second
+// table whose rows name no test.
+func TestPastedTableWithBlankAndMangledCells(t *testing.T) {
+	t.Parallel()
+	text := "OPS/sec | mb/sec | Size-GB | L0_GB | Sum_GB | W-Amp | W-MB/s | usec/op | P50 | P75 | P99 | P99.9 | Uptime | Stall-Time | Stall% | Test\n" +
+		"-- | -- | -- | -- | -- | -- | -- | -- | -- | -- | -- | -- | -- | -- | -- | --\n" +
+		"  |   | 0.2 | 40.1 | 41.2 | 1.1 | 70.5 |   |   |   |   |   | 580 | 05:12.7 | 53.9 | bulkload\n" +
+		"811223 | 325.0 | 0.2 | 0.0 | 0.0 |   | 0 | 1.2 | 0.5 | 0.8 | 1 | 3 | 60 | 00:01:02.500 | 1.5 | readrandom.t4\n" +
+		"\n" +
+		"ops/sec | mb/sec | usec/op | p50 | p75 | du -s -k\n" +
+		"-- | -- | -- | -- | -- | --\n" +
+		"811223 | 325.0 | 1.2 | 0.5 | 0.8 | 101402936\n"
+	flags := someContext
+	flags.Version = "6.22.1"
+	b := mustRead(t, "issue.txt", text, flags)
+	f := onlyFile(t, b)
+	if f.State != bench.FileTaken || len(b.Runs) != 1 || len(b.Runs[0].Results) != 2 {
+		t.Fatalf("%+v", f)
+	}
+	load, read := &b.Runs[0].Results[0], &b.Runs[0].Results[1]
+	want := map[string]float64{"flush_write_gb": 40.1, "compaction_write_gb": 41.2, "write_amp": 1.1, "compaction_write_mb_per_s": 70.5, "uptime_s": 580, "stall_percent": 53.9}
+	if diff := cmp.Diff(want, numbersOf(load)); diff != "" {
+		t.Error(diff)
+	}
+	if n := len(load.Warnings); n != 2 || load.Warnings[1].Column != "Stall-Time" || !strings.Contains(load.Warnings[1].Text, "05:12.7") {
+		t.Errorf("%v", load.Warnings)
+	}
+	if v, ok := read.Value("stall_s"); !ok || v != 62.5 || read.PrimaryText != "811223" {
+		t.Errorf("%g %v %q", v, ok, read.PrimaryText)
+	}
+	if len(f.Messages) != 1 || f.Messages[0].Line != 8 || !strings.Contains(f.Messages[0].Text, "test's name") {
+		t.Errorf("%v", f.Messages)
+	}
+	if last := b.Warnings[len(b.Warnings)-1]; !strings.Contains(last.Text, "du -s -k") || last.Line != 6 {
+		t.Errorf("%v", b.Warnings)
+	}
+}
+
 func TestRefusedReports(t *testing.T) {
 	t.Parallel()
 	good := rowR5(map[string]string{"ops_sec": "1", "test": "fillseq", "date": "2023-01-01T00:00:01", "version": "8.0.0"})

@@ -74,6 +74,10 @@ func (b *blocks) other(line string, number int) {
 			return
 		}
 		b.paths = append(b.paths, reportPath{name: line, line: number, stated: stated, options: options})
+		if stated.Version == "" && len(b.warnings) < maxMessages {
+			b.warnings = append(b.warnings, bench.Message{File: b.in.path, Line: number,
+				Text: fmt.Sprintf("the path's last folder is not of the form of a build (8.0.gcc): nothing says which compiler made it: %s", clip(line))})
+		}
 		return
 	case b.header != nil && line == b.header.line:
 		b.begin(number)

@@ -75,6 +75,22 @@ func TestPathListNamesTheBuilds(t *testing.T) {
 	}
 }
 
+func TestPathWhoseBuildIsNotUnderstood(t *testing.T) {
+	t.Parallel()
+	paths := []string{"bm.lc.nt4.d0/8.0.gcc/report.tsv", "bm.lc.nt4.d0/my.build/report.tsv"}
+	text := sumText(paths, []string{sumRow("11", "fillseq", "2023-01-01T00:00:01", "8.0.0"), sumRow("12", "fillseq", "2023-01-02T00:00:01", "8.0.0")})
+	b := mustRead(t, "sum.byrx.txt", text, bench.Context{Server: "s1"})
+	if diff := cmp.Diff([]string{"8.0.0 gcc 4: 11", "8.0.0 gcc 4: 12"}, runsOf(b)); diff != "" {
+		t.Fatal(diff)
+	}
+	if len(b.Runs[0].Assumed) != 0 || len(b.Runs[1].Assumed) != 1 {
+		t.Errorf("assumed %v, %v", b.Runs[0].Assumed, b.Runs[1].Assumed)
+	}
+	if len(b.Warnings) != 2 || b.Warnings[1].Line != 2 || !strings.Contains(b.Warnings[1].Text, "my.build") {
+		t.Errorf("%v", b.Warnings)
+	}
+}
+
 func TestPathListThatDoesNotFitRefusesTheFile(t *testing.T) {
 	t.Parallel()
 	paths := []string{"bm.lc.nt4.d0/6.29.gcc/report.tsv", "bm.lc.nt4.d0/8.0.gcc/report.tsv"}
