@@ -80,6 +80,11 @@ func (s *server) notFound(r *http.Request) (templ.Component, error) {
 	return nil, bench.Errorf(bench.KindNotFound, "There is no page at %s.", r.URL.Path)
 }
 
-func (s *server) notAllowed(r *http.Request) (templ.Component, error) {
-	return nil, bench.Errorf(bench.KindInvalid, "%s %s: pages are read with GET; the API takes uploads and corrections.", r.Method, r.URL.Path)
+// notAllowed answers requests that no page takes.
+func (s *server) notAllowed(w http.ResponseWriter, r *http.Request) {
+	p := newProblemPage(bench.Errorf(bench.KindInvalid, "%s %s: pages are read with GET; the API takes uploads and corrections.", r.Method, r.URL.Path), "")
+	p.Status, p.Heading = http.StatusMethodNotAllowed, "Not this way"
+	p.Page = s.frame(r, p.Heading, "")
+	w.Header().Set("Allow", http.MethodGet)
+	s.render(w, r, p.Status, view.Problem(p))
 }

@@ -91,7 +91,7 @@ func New(c Config) (http.Handler, error) {
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(5, "text/html", "text/markdown", "text/plain"))
 		r.NotFound(s.page(s.notFound))
-		r.MethodNotAllowed(s.page(s.notAllowed))
+		r.MethodNotAllowed(s.notAllowed)
 		r.Get("/", s.page(s.home))
 		r.Get("/charts", s.page(s.charts))
 		r.Get("/charts.md", s.chartsMarkdown)
