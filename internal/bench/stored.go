@@ -15,9 +15,11 @@ type Touched struct {
 }
 
 // DetectFunc is called by a store within the transaction of a write, after the
-// points of the touched series were rewritten. An error undoes the write. It may
-// be called again for the same write, when the store had to start over.
-type DetectFunc func(ctx context.Context, touched Touched) error
+// points of the touched series were rewritten; the store keeps what it found in
+// the same transaction. A series left out of the answer keeps its changes as
+// they are. An error undoes the write. It may be called again for the same
+// write, when the store had to start over.
+type DetectFunc func(ctx context.Context, touched Touched) ([]Detection, error)
 
 // RecordState says whether an upload or a run counts.
 type RecordState string

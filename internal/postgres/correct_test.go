@@ -49,7 +49,10 @@ func TestACorrectedRunMovesWithItsIdentity(t *testing.T) {
 	id := r.Runs[0].ID
 
 	var seen bench.Touched
-	detect := func(_ context.Context, touched bench.Touched) error { seen = touched; return nil }
+	detect := func(_ context.Context, touched bench.Touched) ([]bench.Detection, error) {
+		seen = touched
+		return nil, nil
+	}
 	patch := bench.RunPatch{Server: str(" u5 "), Workload: str("byos"), Compiler: str("clang.lto"), Config: str("hcc")}
 	if err := s.PatchRun(t.Context(), id, patch, "wrong directory", "admin", detect); err != nil {
 		t.Fatal(err)
@@ -215,7 +218,10 @@ func TestAWithdrawnUploadStopsCountingAndComesBack(t *testing.T) {
 	}
 	var seen bench.Touched
 	if err := s.WithdrawUpload(t.Context(), first.UploadID, "wrong server", "admin",
-		func(_ context.Context, touched bench.Touched) error { seen = touched; return nil }); err != nil {
+		func(_ context.Context, touched bench.Touched) ([]bench.Detection, error) {
+			seen = touched
+			return nil, nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	wantValues(t, s, map[string][]float64{"c2 cached gcc fillseq": {100}}) // the other upload's

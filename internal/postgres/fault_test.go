@@ -19,9 +19,9 @@ func TestALostConnectionLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, pool := setup(t)
 	// The server ends our session when everything is written but the commit.
-	kill := func(ctx context.Context, _ bench.Touched) error {
+	kill := func(ctx context.Context, _ bench.Touched) ([]bench.Detection, error) {
 		var n int
-		return pool.QueryRow(ctx, `
+		return nil, pool.QueryRow(ctx, `
 			SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 			WHERE datname = current_database() AND state = 'idle in transaction'`).Scan(&n)
 	}
@@ -45,7 +45,7 @@ func TestAFailedDetectionUndoesTheWrite(t *testing.T) {
 	s, pool := setup(t)
 	broken := errors.New("broken")
 	_, err := s.Write(t.Context(), upload("a", "a"), batch("a", c2("8.8.0", row("a", 1, "fillseq", day1, "100"))),
-		func(context.Context, bench.Touched) error { return broken })
+		func(context.Context, bench.Touched) ([]bench.Detection, error) { return nil, broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v, want that of the detection", err)
 	}
@@ -59,9 +59,9 @@ func TestDetectionSeesTheTouchedSeriesThatDecide(t *testing.T) {
 	s, _ := setup(t)
 	mustWrite(t, s, upload("a", "a"), batch("a", c2("8.7.3", row("a", 1, "fillseq", day1, "100"), row("a", 2, "readrandom", day1, "1"))))
 	var got bench.Touched
-	detect := func(_ context.Context, touched bench.Touched) error {
+	detect := func(_ context.Context, touched bench.Touched) ([]bench.Detection, error) {
 		got = touched
-		return nil
+		return nil, nil
 	}
 	prepare := row("b", 2, "overwritesome", day2, "5")
 	prepare.Role = bench.RolePrepare
@@ -87,13 +87,13 @@ func TestATransactionThatHadToGiveWayIsBegunAgain(t *testing.T) {
 	t.Parallel()
 	s, pool := setup(t)
 	calls := 0
-	detect := func(ctx context.Context, _ bench.Touched) error {
+	detect := func(ctx context.Context, _ bench.Touched) ([]bench.Detection, error) {
 		if calls++; calls > 2 {
-			return nil
+			return nil, nil
 		}
 		// A real serialization failure, of a transaction of its own.
 		_, err := pool.Exec(ctx, `DO $$ BEGIN RAISE EXCEPTION 'gave way' USING ERRCODE = 'serialization_failure'; END $$`)
-		return err
+		return nil, err
 	}
 	r, err := s.Write(t.Context(), upload("a", "a"), batch("a", c2("8.8.0", row("a", 1, "fillseq", day1, "100"))), detect)
 	if err != nil || calls != 3 || r.Results != 1 || len(r.Warnings) != 0 {
@@ -109,7 +109,7 @@ func TestACancelledWriteIsNotAnUnavailableDatabase(t *testing.T) {
 	s, _ := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := s.Write(ctx, upload("a", "a"), batch("a", c2("8.8.0", row("a", 1, "fillseq", day1, "100"))),
-		func(context.Context, bench.Touched) error { cancel(); return ctx.Err() })
+		func(context.Context, bench.Touched) ([]bench.Detection, error) { cancel(); return nil, ctx.Err() })
 	if !errors.Is(err, context.Canceled) || bench.KindOf(err) != "" {
 		t.Errorf("error %v of kind %q, want the cancellation", err, bench.KindOf(err))
 	}

@@ -365,7 +365,8 @@ func (p *packed) store(ctx context.Context, tx pgx.Tx, ids []int64, metrics map[
 	return exec(ctx, tx, "pack points", batch)
 }
 
-// callDetect hands the touched series that decide a step to detect.
+// callDetect hands the touched series that decide a step to detect, and keeps
+// the changes it finds.
 func (s *Store) callDetect(ctx context.Context, tx pgx.Tx, ids []int64, p *packed, detect bench.DetectFunc) error {
 	t := bench.Touched{Campaigns: map[int64]int{}}
 	var runs []int64
@@ -403,10 +404,11 @@ func (s *Store) callDetect(ctx context.Context, tx pgx.Tx, ids []int64, p *packe
 	}); err != nil {
 		return fmt.Errorf("campaigns: %w", err)
 	}
-	if err := detect(ctx, t); err != nil {
+	found, err := detect(ctx, t)
+	if err != nil {
 		return fmt.Errorf("detect changes: %w", err)
 	}
-	return nil
+	return keepChanges(ctx, tx, t, found)
 }
 
 // addSample appends a sample to the last point, or to a new one for a new

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -156,6 +157,43 @@ var violations = map[string]string{
 	"series_unique":               `INSERT INTO series (coordinate_id, metric_id, value_count, values, resolutions) SELECT coordinate_id, metric_id, 0, '{}', '{}' FROM series`,
 	"series_lengths":              `UPDATE series SET resolutions = '{1,1}'`,
 	"series_values_finite":        `UPDATE series SET values = '{NaN}', resolutions = '{0}'`,
+
+	"change_series":                 `UPDATE change SET series_id = 0`,
+	"change_shape_known":            `UPDATE change SET shape = 'slope'`,
+	"change_from_version":           `UPDATE change SET from_version_id = 0`,
+	"change_to_version":             `UPDATE change SET to_version_id = 0`,
+	"change_back_version":           `UPDATE change SET shape = 'spike', back_version_id = 0`,
+	"change_p_probability":          `UPDATE change SET p = 1.5`,
+	"change_p_here_probability":     `UPDATE change SET p_here = -1`,
+	"change_before_object":          `UPDATE change SET before = '[]'`,
+	"change_after_object":           `UPDATE change SET after = '[]'`,
+	"change_triage_known":           `UPDATE change SET triage = 'maybe'`,
+	"change_issue_url_web":          `UPDATE change SET issue_url = 'javascript:alert(1)'`,
+	"change_figures_finite":         `UPDATE change SET neighbours = 'NaN'`,
+	"change_interval_ordered":       `UPDATE change SET low = effect + 1`,
+	"change_back_of_spike":          `UPDATE change SET shape = 'step', back_version_id = to_version_id`,
+	"change_event_change":           `UPDATE change_event SET change_id = 0`,
+	"change_event_field_known":      `UPDATE change_event SET field = 'mood'`,
+	"note_system_present":           `UPDATE note SET system = ''`,
+	"note_version_present":          `UPDATE note SET version = ''`,
+	"note_change":                   `UPDATE note SET change_id = 0`,
+	"note_body_present":             `UPDATE note SET body = ''`,
+	"note_author_present":           `UPDATE note SET author = ''`,
+	"note_revision_positive":        `UPDATE note SET revision = 0`,
+	"note_range_ordered":            `UPDATE note SET to_version = '1', to_version_key = ''`,
+	"note_revision_note":            `UPDATE note_revision SET note_id = 0`,
+	"note_revision_number_positive": `UPDATE note_revision SET revision = 0`,
+	"note_revision_action_known":    `UPDATE note_revision SET action = 'seen'`,
+	"link_code_form":                `UPDATE link SET code = 'a/b'`,
+	"link_url_local":                `UPDATE link SET url = '//elsewhere'`,
+	"link_frozen_snapshot":          `UPDATE link SET frozen = true`,
+	"link_live_url":                 `INSERT INTO link (code, url, frozen, author) SELECT 'other', url, frozen, author FROM link`,
+	"alias_kind_known":              `INSERT INTO alias (kind, old, new, actor) VALUES ('step', 'a', 'b', 'me')`,
+	"alias_old_present":             `INSERT INTO alias (kind, old, new, actor) VALUES ('server', '', 'b', 'me')`,
+	"alias_new_present":             `INSERT INTO alias (kind, old, new, actor) VALUES ('server', 'a', 'a', 'me')`,
+	"session_hash_sha256":           `UPDATE session SET hash = 'x'`,
+	"session_token":                 `UPDATE session SET token_id = 0`,
+	"session_expires_later":         `UPDATE session SET expires = created`,
 }
 
 func insertCheck(values string) string {
@@ -169,7 +207,27 @@ func insertHistory(values string) string {
 func TestEveryConstraintHolds(t *testing.T) {
 	t.Parallel()
 	s, pool := setup(t)
-	mustWrite(t, s, upload("a", "a"), batch("a", c2("8.8.0", whole("a"))))
+	// One row of everything that a constraint is about.
+	found := func(_ context.Context, touched bench.Touched) ([]bench.Detection, error) {
+		return []bench.Detection{{SeriesID: touched.Series[0].ID, Changes: []bench.FoundChange{{
+			Shape: bench.ShapeStep, From: "8.8.0", To: "8.8.0", Effect: -.1, Low: -.2, High: -.05, P: .0001, PHere: .0001}}}}, nil
+	}
+	if _, err := s.Write(t.Context(), upload("a", "a"), batch("a", c2("8.8.0", whole("a"))), found); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateNote(t.Context(), bench.Note{System: "rocksdb", Version: "8.8.0", Body: "x", Author: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateLink(t.Context(), bench.Link{URL: "/charts", Author: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	token, _, err := s.CreateToken(t.Context(), "me", bench.TokenAnnotator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.CreateSession(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
 	rows, _ := pool.Query(t.Context(), `
 		SELECT conname FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'u', 'f')
 		UNION
