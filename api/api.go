@@ -85,9 +85,22 @@ func Register(r chi.Router, c Config) {
 	s.registerRuns(a)
 	s.registerUploads(r, a)
 	s.registerOperations(r, a)
+	tidy(a.OpenAPI())
 	s.registerDocs(r, a)
 	r.NotFound(s.notFound)
 	r.MethodNotAllowed(s.notAllowed(r))
+}
+
+// tidy takes out of the document what huma states of every operation and
+// [useProblems] makes untrue.
+func tidy(o *huma.OpenAPI) {
+	for _, item := range o.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Patch} {
+			if op != nil {
+				delete(op.Responses, "422")
+			}
+		}
+	}
 }
 
 // noSniff keeps browsers from taking an answer for something else than it says.

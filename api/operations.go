@@ -23,8 +23,12 @@ func (s *server) registerOperations(r chi.Router, a huma.API) {
 			OperationID: op.path[1:], Method: http.MethodGet, Path: op.path, Summary: op.summary, Responses: op.responses,
 		})
 	}
-	r.Get("/healthz", func(w http.ResponseWriter, req *http.Request) { s.plain(w, req, http.StatusOK, "ok\n") })
-	r.Get("/readyz", func(w http.ResponseWriter, req *http.Request) {
+	both := func(path string, h http.HandlerFunc) { // load balancers ask with HEAD
+		r.Get(path, h)
+		r.Head(path, h)
+	}
+	both("/healthz", func(w http.ResponseWriter, req *http.Request) { s.plain(w, req, http.StatusOK, "ok\n") })
+	both("/readyz", func(w http.ResponseWriter, req *http.Request) {
 		if err := s.Store.Ping(req.Context()); err != nil {
 			s.Logger.Error("not ready", "error", err)
 			s.plain(w, req, http.StatusServiceUnavailable, "the database does not answer\n")

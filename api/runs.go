@@ -11,32 +11,35 @@ import (
 	"github.com/relqps/relqps/internal/bench"
 )
 
-// The shapes of runs. Figures that were not measured are absent.
+// RunBody is a run as lists show it. It is exported because what describes the
+// API looks at exported parts of a detail only.
+type RunBody struct {
+	ID       int64             `json:"id"`
+	URL      string            `json:"url"`
+	Key      string            `json:"key" doc:"UUID of the runner, or derived from context and first start"`
+	System   string            `json:"system"`
+	Suite    string            `json:"suite"`
+	Server   string            `json:"server"`
+	Workload string            `json:"workload"`
+	Config   string            `json:"config"`
+	Clients  int               `json:"clients"`
+	Build    bench.Build       `json:"build"`
+	Assumed  []string          `json:"assumed" doc:"fields of the context that nobody stated"`
+	Started  bench.LocalTime   `json:"started" doc:"as printed; with a zone only where one was printed"`
+	Campaign *int              `json:"campaign" doc:"number within the server; null for runs without a date, and withdrawn ones"`
+	Created  time.Time         `json:"created"`
+	State    bench.RecordState `json:"state" enum:"active,withdrawn"`
+	Reason   string            `json:"reason,omitempty"`
+	OK       int               `json:"results_ok"`
+	Failed   int               `json:"results_failed"`
+	NotRun   int               `json:"results_not_run"`
+	Warned   int               `json:"results_with_warnings"`
+}
+
+// The other shapes of runs. Figures that were not measured are absent.
 type (
-	runBody struct {
-		ID       int64             `json:"id"`
-		URL      string            `json:"url"`
-		Key      string            `json:"key" doc:"UUID of the runner, or derived from context and first start"`
-		System   string            `json:"system"`
-		Suite    string            `json:"suite"`
-		Server   string            `json:"server"`
-		Workload string            `json:"workload"`
-		Config   string            `json:"config"`
-		Clients  int               `json:"clients"`
-		Build    bench.Build       `json:"build"`
-		Assumed  []string          `json:"assumed" doc:"fields of the context that nobody stated"`
-		Started  bench.LocalTime   `json:"started" doc:"as printed; with a zone only where one was printed"`
-		Campaign int               `json:"campaign"`
-		Created  time.Time         `json:"created"`
-		State    bench.RecordState `json:"state" enum:"active,withdrawn"`
-		Reason   string            `json:"reason,omitempty"`
-		OK       int               `json:"results_ok"`
-		Failed   int               `json:"results_failed"`
-		NotRun   int               `json:"results_not_run"`
-		Warned   int               `json:"results_with_warnings"`
-	}
 	runsBody struct {
-		Runs []runBody `json:"runs"`
+		Runs []RunBody `json:"runs"`
 		Next *string   `json:"next" doc:"cursor of the following page; null on the last"`
 	}
 	valueBody struct {
@@ -89,7 +92,7 @@ type (
 		After  map[string]string `json:"after"`
 	}
 	runDetailBody struct {
-		runBody
+		RunBody
 		Environment map[string]string `json:"environment"`
 		Options     map[string]string `json:"options"`
 		Results     []resultBody      `json:"results"`
@@ -167,7 +170,7 @@ func (s *server) runs(ctx context.Context, in *runsInput) (*body[runsBody], erro
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	b := runsBody{Runs: make([]runBody, 0, len(page.Runs))}
+	b := runsBody{Runs: make([]RunBody, 0, len(page.Runs))}
 	for _, r := range page.Runs {
 		b.Runs = append(b.Runs, newRunBody(r))
 	}
@@ -217,17 +220,21 @@ func (s *server) patchRun(ctx context.Context, in *patchInput) (*body[runDetailB
 	return &body[runDetailBody]{newRunDetailBody(run)}, nil
 }
 
-func newRunBody(r bench.RunSummary) runBody {
-	return runBody{
+func newRunBody(r bench.RunSummary) RunBody {
+	b := RunBody{
 		ID: r.ID, URL: fmt.Sprintf("/runs/%d", r.ID), Key: r.Key, System: r.System, Suite: r.Suite, Server: r.Server, Workload: r.Workload,
-		Config: r.Config, Clients: r.Clients, Build: r.Build, Assumed: append([]string{}, r.Assumed...), Started: r.Started, Campaign: r.Campaign,
+		Config: r.Config, Clients: r.Clients, Build: r.Build, Assumed: append([]string{}, r.Assumed...), Started: r.Started,
 		Created: r.Created, State: r.State, Reason: r.Reason, OK: r.OK, Failed: r.Failed, NotRun: r.NotRun, Warned: r.Warned,
 	}
+	if r.Campaign > 0 {
+		b.Campaign = &r.Campaign
+	}
+	return b
 }
 
 func newRunDetailBody(r bench.RunDetail) runDetailBody {
 	b := runDetailBody{
-		runBody: newRunBody(r.RunSummary), Environment: r.Environment, Options: r.Options,
+		RunBody: newRunBody(r.RunSummary), Environment: r.Environment, Options: r.Options,
 		Results: make([]resultBody, 0, len(r.Results)), Uploads: []int64{}, History: []changeBody{},
 	}
 	if b.Environment == nil {

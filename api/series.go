@@ -106,6 +106,22 @@ type (
 	}
 )
 
+// TransformSchema tells that base may be null, which huma cannot say of an object.
+func (seriesBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "base")
+}
+
+// TransformSchema tells that noise may be null.
+func (lineBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "noise")
+}
+
+// nullable lets a property be null.
+func nullable(s *huma.Schema, property string) *huma.Schema {
+	s.Properties[property] = &huma.Schema{AnyOf: []*huma.Schema{s.Properties[property], {Type: "null"}}}
+	return s
+}
+
 func (s *server) registerSeries(a huma.API) {
 	schema := a.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[seriesBody](), true, "Series")
 	huma.Register(a, huma.Operation{

@@ -33,7 +33,7 @@ const uploadTime = 10 * time.Minute
 func (s *server) registerUploads(r chi.Router, a huma.API) {
 	registry := a.OpenAPI().Components.Schemas
 	query := func(name, about string) *huma.Param {
-		return &huma.Param{Name: name, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
+		return &huma.Param{Name: name, In: "query", Description: about, Required: name == "filename", Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	problem := &huma.Response{Description: "problem", Content: map[string]*huma.MediaType{
 		"application/problem+json": {Schema: registry.Schema(reflect.TypeFor[huma.ErrorModel](), true, "Error")},
