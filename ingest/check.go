@@ -9,7 +9,7 @@ import (
 
 // Check says in plain text what an upload was recognised as and what storing it
 // would store, file by file, with every warning and every line that was not
-// understood. It knows no store: what is stored already is not left out.
+// understood; what holds for a column of a whole file is said once. It knows no store: what is stored already is not left out.
 func Check(b *bench.Batch) string {
 	var s strings.Builder
 	plan := bench.Decide(b, bench.Keys(b), nil)
@@ -62,7 +62,9 @@ func Check(b *bench.Batch) string {
 		for j := range b.Runs[i].Results {
 			r := &b.Runs[i].Results[j]
 			for _, w := range r.Warnings {
-				fmt.Fprintf(&s, "warning: %s\n", w)
+				if !told(b.Warnings, w) {
+					fmt.Fprintf(&s, "warning: %s\n", w)
+				}
 			}
 			if r.ContextFromStore {
 				undecided++
@@ -78,6 +80,17 @@ func Check(b *bench.Batch) string {
 	}
 	s.WriteByte('\n')
 	return s.String()
+}
+
+// told reports whether a file's warnings say of all rows what a result's says of
+// one: the same of the same column, perhaps with the number of rows behind it.
+func told(warnings []bench.Message, m bench.Message) bool {
+	for _, w := range warnings {
+		if m.Column != "" && w.File == m.File && w.Column == m.Column && strings.HasPrefix(w.Text, m.Text) {
+			return true
+		}
+	}
+	return false
 }
 
 // tally counts what a file holds.

@@ -57,6 +57,17 @@ c2/notes: unknown, refused
 	}
 }
 
+func TestCheckSaysOnceWhatHoldsForAColumn(t *testing.T) {
+	t.Parallel()
+	row := func(test, second string) string {
+		return rowR5(map[string]string{"ops_sec": "10", "c_wsecs": "5", "test": test, "date": "2025-01-01T00:00:0" + second, "version": "10.4.2"})
+	}
+	got := Check(mustRead(t, "report.tsv", headerR5+"\n"+row("fillseq", "1")+"\n"+row("overwrite.t1.s0", "2"), someContext))
+	if n := strings.Count(got, "c_wsecs"); n != 1 || !strings.Contains(got, "(2 rows)") {
+		t.Errorf("said %d times:\n%s", n, got)
+	}
+}
+
 func TestCheckComparesMatricesWithTheRowsBesideThem(t *testing.T) {
 	t.Parallel()
 	data := tarOf(t, map[string]string{
