@@ -267,6 +267,41 @@ func TestRowsOfUnnamedBuildsAreRefusedBeforeTheirSource(t *testing.T) {
 	}
 }
 
+func TestRefusedFilesOfAnArchiveAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	s, pool := setup(t)
+	// The archive has a file of its own and one that leans on builds to come.
+	archive := func() *bench.Batch {
+		b := mixed("sum2")
+		b.Runs = append(b.Runs, c2("9.0.0", row("own", 1, "fillseq", day3, "5")))
+		b.Files = append(b.Files, taken("own"))
+		return b
+	}
+	first := mustWrite(t, s, upload("all.zip", "all"), archive())
+	if first.Results != 1 || len(first.Refused) != 2 {
+		t.Fatalf("receipt %+v, want one result and two refused rows", first)
+	}
+	before := counts(t, pool)
+	if again := mustWrite(t, s, upload("all.zip", "all"), archive()); !again.Duplicate || len(again.Refused) != 2 {
+		t.Errorf("receipt %+v, want a duplicate that is refused as before", again)
+	}
+	if diff := cmp.Diff(before, counts(t, pool)); diff != "" {
+		t.Error("something was written", diff)
+	}
+	mustWrite(t, s, upload("builds.zip", "builds"), buildsOfMixed())
+	second := mustWrite(t, s, upload("all.zip", "all"), archive())
+	if second.Duplicate || second.UploadID != first.UploadID || second.Results != 0 || second.AlreadyThere != 2 || len(second.Refused) != 0 || len(second.Files) != 2 {
+		t.Errorf("receipt %+v, want the two rows to be recognised", second)
+	}
+	d, err := s.Upload(t.Context(), first.UploadID)
+	if err != nil || d.Taken != 2 || d.Refused != 0 || d.Results != 3 {
+		t.Errorf("upload %+v, %v: want both files taken, with three results", d.UploadInfo, err)
+	}
+	if third := mustWrite(t, s, upload("all.zip", "all"), archive()); !third.Duplicate || third.AlreadyThere != 3 {
+		t.Errorf("receipt %+v, want a duplicate", third)
+	}
+}
+
 func TestRowsOfUnnamedBuildsFindTheirSourceInTheSameUpload(t *testing.T) {
 	t.Parallel()
 	s, _ := setup(t)

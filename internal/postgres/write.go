@@ -17,7 +17,8 @@ import (
 // it is there. Writes to one server follow one another.
 //
 // Bytes that are there already with the same context change nothing
-// (Receipt.Duplicate); with another context they are an error of kind conflict.
+// (Receipt.Duplicate), except that files of an archive that were refused are
+// tried again; with another context they are an error of kind conflict.
 // Refused files leave only their names, reasons and the upload's bytes behind.
 // Where no file is taken and one is refused, nothing is stored and the error
 // holds the places: of kind conflict when a file contradicts what is stored,
@@ -71,8 +72,9 @@ type writer struct {
 	tx      pgx.Tx
 	u       bench.Upload
 	b       *bench.Batch
-	content []byte // compressed
-	stated  []byte // the upload's context as JSON
+	content []byte              // compressed
+	stated  []byte              // the upload's context as JSON
+	earlier *bench.UploadDetail // the upload itself, of which refused files are tried again
 
 	stored  map[int64]*storedResult // by id
 	plan    bench.Plan
@@ -100,9 +102,17 @@ func (w *writer) write(detect bench.DetectFunc) error {
 	}
 	files := w.files()
 	if err := w.refuse(files); err != nil {
+		if w.earlier != nil {
+			w.answerDuplicate(w.earlier) // no better than the first time
+			return nil
+		}
 		return err
 	}
-	if err := w.insertUpload(files); err != nil {
+	store := w.insertUpload
+	if w.earlier != nil {
+		store = w.updateUpload
+	}
+	if err := store(files); err != nil {
 		return err
 	}
 	var err error
@@ -172,15 +182,79 @@ func (w *writer) duplicate() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	w.receipt.UploadID, w.receipt.Duplicate, w.receipt.Format = id, true, d.Format
-	w.receipt.Runs, w.receipt.AlreadyThere = d.RunRefs, d.Results
-	w.receipt.Files, w.receipt.Checks, w.receipt.Warnings = d.Files, d.Checks, d.Warnings
+	if w.tryAgain(&d) {
+		return false, nil
+	}
+	w.answerDuplicate(&d)
+	return true, nil
+}
+
+// answerDuplicate makes the receipt that of an upload that is there already.
+func (w *writer) answerDuplicate(d *bench.UploadDetail) {
+	w.receipt = bench.Receipt{
+		UploadID: d.ID, SHA256: d.SHA256, Duplicate: true, Format: d.Format, Runs: d.RunRefs, AlreadyThere: d.Results,
+		Files: d.Files, Checks: d.Checks, Warnings: d.Warnings,
+	}
 	for _, f := range d.Files {
 		if f.State == bench.FileRefused {
 			w.receipt.Refused = append(w.receipt.Refused, reasons(f)...)
 		}
 	}
-	return true, nil
+}
+
+// tryAgain leaves of the batch what belongs to files that were refused when the
+// upload came first and may be taken now, because what they contradicted was
+// withdrawn, what they lean on was stored, or they are understood better. It
+// reports whether there is anything of that kind.
+func (w *writer) tryAgain(d *bench.UploadDetail) bool {
+	refused := map[string]bool{}
+	for _, f := range d.Files {
+		refused[f.Path] = f.State == bench.FileRefused
+	}
+	again := map[string]bool{}
+	b := *w.b
+	b.Files = nil
+	for _, f := range w.b.Files {
+		if f.State == bench.FileTaken && refused[text(f.Path)] {
+			again[f.Path] = true
+			b.Files = append(b.Files, f)
+		}
+	}
+	if len(again) == 0 {
+		return false
+	}
+	b.Runs = slices.Clone(w.b.Runs)
+	for i := range b.Runs {
+		b.Runs[i].Results = slices.DeleteFunc(slices.Clone(b.Runs[i].Results), func(r bench.Result) bool {
+			return len(r.Sources) == 0 || !again[r.Sources[0].File]
+		})
+	}
+	b.Runs = slices.DeleteFunc(b.Runs, func(r bench.Run) bool { return len(r.Results) == 0 })
+	b.Matrices = slices.DeleteFunc(slices.Clone(w.b.Matrices), func(m bench.Matrix) bool { return !again[m.File] })
+	b.Warnings = nil
+	w.b, w.earlier = &b, d
+	return true
+}
+
+// updateUpload writes what became of files that were tried again.
+func (w *writer) updateUpload(files []bench.File) error {
+	w.receipt.UploadID = w.earlier.ID
+	for _, f := range files {
+		messages, err := messagesJSON(f.Messages)
+		if err != nil {
+			return err
+		}
+		var id int64
+		err = w.tx.QueryRow(w.ctx, `
+			UPDATE upload_file SET state = $3, format = $4, messages = $5::jsonb
+			WHERE upload_id = $1 AND path = $2
+			RETURNING id`, w.earlier.ID, text(f.Path), string(f.State), f.Format, messages).Scan(&id)
+		if err != nil {
+			return fmt.Errorf("update file: %w", err)
+		}
+		w.fileIDs[f.Path] = id
+	}
+	return nil
 }
 
 func said(c bench.Context) string {
@@ -340,6 +414,14 @@ func (w *writer) check(files []bench.File) error {
 // report completes the receipt.
 func (w *writer) report(files []bench.File) {
 	r := &w.receipt
+	if w.earlier != nil {
+		all := slices.Clone(w.earlier.Files)
+		for _, f := range files {
+			i := slices.IndexFunc(all, func(x bench.File) bool { return x.Path == text(f.Path) })
+			all[i] = f // each is one of those that were refused
+		}
+		files = all
+	}
 	r.Files = files
 	refused := map[string]bool{}
 	for _, f := range files {
