@@ -20,6 +20,9 @@ type Limits struct {
 	Bytes int64 // of all files of an upload together, decompressed; default 512 MiB
 	Files int   // of an upload; default 20,000
 	Ratio int64 // decompressed to compressed, once more than 8 MiB were decompressed; default 500
+	// Rows of all tables of an upload together; default 500,000. A row takes
+	// about 15 times its text in memory.
+	Rows int
 }
 
 // The defaults of [Limits]. db_bench logs compress about 20 to 1, text made to
@@ -29,6 +32,7 @@ const (
 	filesDefault = 20_000
 	ratioDefault = 500
 	ratioFrom    = 8 << 20
+	rowsDefault  = 500_000
 )
 
 func (l Limits) withDefaults() Limits {
@@ -40,6 +44,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Ratio <= 0 {
 		l.Ratio = ratioDefault
+	}
+	if l.Rows <= 0 {
+		l.Rows = rowsDefault
 	}
 	return l
 }

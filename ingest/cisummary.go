@@ -112,6 +112,9 @@ func readCISummary(in *input) output {
 			problem(n, "not a benchmark's name: %q", clip(row["benchmark"]))
 			continue
 		}
+		if !in.set.spend(1) {
+			return tooManyRows(in, n)
+		}
 		key := row["commit id"] + "\x00" + row["user@host"]
 		for _, o := range ciOptions {
 			key += "\x00" + row[o]

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"fmt"
 	"path"
 	"sort"
 
@@ -40,6 +41,20 @@ type set struct {
 	files []*input // in reading order
 	byKey map[string]*input
 	sums  map[string]*sumFile // see [set.sumFile]
+	// Rows that tables may still hold: see Limits.Rows.
+	rows, rowLimit int
+}
+
+// spend counts rows read; false means that the upload holds too many.
+func (s *set) spend(n int) bool {
+	s.rows -= n
+	return s.rows >= 0
+}
+
+// tooManyRows refuses the file that passed the limit.
+func tooManyRows(in *input, line int) output {
+	return refused(bench.Message{File: in.path, Line: line,
+		Text: fmt.Sprintf("the tables of this upload hold more than %d rows: upload their parts", in.set.rowLimit)})
 }
 
 // at gives the file at a path inside the upload, nil when there is none.

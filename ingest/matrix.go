@@ -40,10 +40,13 @@ func isMatrix(in *input) bool {
 	return header != nil || kind == bench.MatrixRelative || kind == bench.MatrixAbsolute && len(rows[0].cells) > 1
 }
 
+// maxCells bounds the cells of a matrix: a thousand versions of a hundred steps.
+const maxCells = 100_000
+
 // scanMatrix cuts a file into header (nil without one) and rows, at most limit
 // of them (0: all).
 func scanMatrix(in *input, limit int) (versions []string, rows []matrixRow, err error) {
-	sep, testFirst := byte(0), false
+	sep, testFirst, count := byte(0), false, 0
 	l := newLines(in.text)
 	for {
 		line, number, ok := l.next()
@@ -62,6 +65,9 @@ func scanMatrix(in *input, limit int) (versions []string, rows []matrixRow, err 
 			if !strings.Contains(s, "\t") {
 				sep = ','
 			}
+		}
+		if count += 1 + strings.Count(s, string(sep)); count > maxCells {
+			return nil, nil, bench.Errorf(bench.KindInvalid, "the matrix has more than %d cells", maxCells)
 		}
 		cells := strings.Split(s, string(sep))
 		if versions == nil && len(rows) == 0 {
@@ -179,6 +185,11 @@ func readMatrix(in *input) output {
 	}
 	if m.Kind == bench.MatrixAbsolute && !in.mixesBuilds() {
 		out.runs, out.warnings = in.matrixRuns(&m, run, sibling, rows)
+		for i := range out.runs {
+			if !in.set.spend(len(out.runs[i].Results)) {
+				return tooManyRows(in, 0)
+			}
+		}
 	}
 	out.matrices = []bench.Matrix{m}
 	return out

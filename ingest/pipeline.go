@@ -91,6 +91,8 @@ func Read(data []byte, name string, flags bench.Context, limits Limits) (*bench.
 		readable = append(readable, in)
 	}
 	s := newSet(readable)
+	s.rowLimit = limits.withDefaults().Rows
+	s.rows = s.rowLimit
 	for _, files := range bundlesOf(s) {
 		for i, out := range files.bundle.read(files.files) {
 			in := files.files[i]

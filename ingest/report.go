@@ -503,9 +503,12 @@ func (t *table) row(line string, number int, path int32) bool {
 	}
 	facts := t.facts(reads)
 
-	// There is room for every line of the file.
 	t.rows = append(t.rows, tableRow{test: test, version: version, path: path})
-	t.results = t.results[:len(t.rows)]
+	if len(t.results) < cap(t.results) {
+		t.results = t.results[:len(t.rows)] // the room is zero already
+	} else {
+		t.results = append(t.results, bench.Result{})
+	}
 	row, r := &t.rows[len(t.rows)-1], &t.results[len(t.rows)-1]
 	r.Step, r.Role = known.step, known.role
 	r.State, r.Origin, r.Primary, r.Text = bench.StateOK, bench.OriginMeasured, "qps", line
@@ -1005,8 +1008,9 @@ func readTable(in *input) output { return newTable(in).read() }
 // read reads the file's rows.
 func (t *table) read() output {
 	text := string(t.in.text)
-	lines := 1 + bytes.Count(t.in.text, []byte("\n"))
-	t.rows, t.results = make([]tableRow, 0, lines), make([]bench.Result, 0, lines)
+	// Room for all rows of common length; lines may be many and empty.
+	room := max(0, min(1+bytes.Count(t.in.text, []byte("\n")), 16+len(t.in.text)/64, t.in.set.rows+1))
+	t.rows, t.results = make([]tableRow, 0, room), make([]bench.Result, 0, room)
 	s := blocks{table: t}
 	number := 0
 	for len(text) > 0 {
@@ -1018,6 +1022,9 @@ func (t *table) read() output {
 		}
 		number++
 		line = strings.TrimSuffix(line, "\r")
+		if len(t.rows) > t.in.set.rows {
+			return tooManyRows(t.in, number)
+		}
 		if len(line) > maxLine {
 			return refused(bench.Message{File: t.in.path, Line: number, Text: fmt.Sprintf("the line is longer than %d bytes", maxLine)})
 		}
@@ -1031,6 +1038,9 @@ func (t *table) read() output {
 			}
 		}
 		s.other(line, number)
+	}
+	if !t.in.set.spend(len(t.rows)) {
+		return tooManyRows(t.in, 0)
 	}
 	s.endBlock()
 	if t.problemCount == 0 && len(t.rows) == 0 {

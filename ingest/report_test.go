@@ -536,6 +536,40 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
+func TestRowsOfAnUploadAreBounded(t *testing.T) {
+	t.Parallel()
+	row := func(n int) string {
+		return sumRow("1", "fillseq", "2023-01-01T00:00:0"+string(rune('0'+n)), "8.0.0") + "\n"
+	}
+	files := map[string]string{"a/sum.byrx.1.txt": headerR5 + "\n" + row(1) + row(2), "a/sum.byrx.2.txt": headerR5 + "\n" + row(3) + row(4), "a/sum.byrx.3.txt": headerR5 + "\n" + row(5) + row(6) + row(7) + row(8)}
+	for limit, want := range map[int][]bench.FileState{
+		8: {bench.FileTaken, bench.FileTaken, bench.FileTaken},
+		7: {bench.FileTaken, bench.FileTaken, bench.FileRefused},
+		3: {bench.FileTaken, bench.FileRefused, bench.FileRefused},
+		1: {bench.FileRefused, bench.FileRefused, bench.FileRefused},
+	} {
+		b, err := Read(tarOf(t, files), "x.tar", someContext, Limits{Rows: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []bench.FileState
+		for _, f := range b.Files {
+			got = append(got, f.State)
+			if f.State == bench.FileRefused && !strings.Contains(f.Messages[0].Text, "upload their parts") {
+				t.Errorf("%v", f.Messages)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("limit %d: %s", limit, diff)
+		}
+	}
+	// Lines without anything are no rows, and take no room.
+	b := mustRead(t, "report.tsv", headerR5+"\n"+strings.Repeat("\n", 1<<20)+row(1), someContext)
+	if len(b.Runs) != 1 || cap(b.Runs[0].Results) > 1<<17 {
+		t.Errorf("%d runs", len(b.Runs))
+	}
+}
+
 func TestParseDecimal(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
