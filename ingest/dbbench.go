@@ -14,7 +14,7 @@ import (
 var logSigns = []string{
 	" micros/op", "RocksDB:    version ", "LevelDB:    version ", "DB path: [", "... finished ",
 	"Initializing RocksDB Options from ", "ERROR: unknown command line flag '", "unknown benchmark '",
-	"Basho LevelDB: version ", "LMDB: version ", "LMDB:    version ",
+	"RocksDB: version ", "LevelDB: version ", "LMDB: version ", "LMDB:    version ", // copied with runs of blanks collapsed
 }
 
 // isLog reports whether a text is what db_bench prints, or one of its streams.
@@ -93,7 +93,7 @@ func claimLogs(s *set) [][]*input {
 		} else if namedStderr(in.path) {
 			continue // by the file with stdout, or alone by its format
 		}
-		csv := s.at(in.path + ".r.csv")
+		csv := s.at(plainPath(in) + ".r.csv")
 		if csv == nil {
 			csv = reportFileOf(log, s)
 		}

@@ -85,6 +85,8 @@ func FuzzResultDir(f *testing.F) {
 	files := resultDirFiles(f)
 	log := buildFiles + "benchmark_overwriteandwait.t2.s0.log"
 	f.Add([]byte(files[log]), []byte(files[log+".r.csv"]), []byte(files[log+".time"]), []byte(files[log+".stats.sizes"]), []byte(files[log+".stats.ps"]), []byte(files[buildFiles+"report.tsv"]), []byte(files["bm.lc.nt2.d0/args"]))
+	log = buildFiles + "benchmark_flush_mt_l0.log"
+	f.Add([]byte(files[log]), []byte("secs_elapsed,interval_qps\n"), []byte("Command terminated by signal 9\n1 2 3\n"), []byte(files[log+".stats.sizes"]), []byte{}, []byte{}, []byte("Base args\nA=1\nargs_lim:\nA=2\n"))
 	f.Fuzz(func(t *testing.T, log, csv, time, sizes, ps, report, args []byte) {
 		const dir = "res.byrx/bm.lc.nt2.d0/7.8.gcc/"
 		var inputs []*input

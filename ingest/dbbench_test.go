@@ -851,6 +851,23 @@ func TestLinesThatAreNotUnderstoodAreListedAndCounted(t *testing.T) {
 	}
 }
 
+func TestLogsOfTooMuchAreRefused(t *testing.T) {
+	t.Parallel()
+	for want, line := range map[string]string{
+		"the log holds more than 10000 executions of db_bench": "RocksDB:    version 8.1.1\n",
+		"the log holds more than 100000 results":               "a : 1.0 micros/op 9 ops/sec;\n",
+	} {
+		b, f := readOne(t, "x.log", []byte(strings.Repeat(line, 100_001)), bench.Context{Version: "8.1.1"})
+		if f.State != bench.FileRefused || !said(f.Messages, want) || len(b.Runs) > 0 {
+			t.Errorf("%+v", f)
+		}
+	}
+	_, err := ReadDBBenchLog(append(logFixture(t, "nothing.found.log"), logFixture(t, "nothing.found.log")...), nil, LogSource{Stdout: "stdout"})
+	if bench.KindOf(err) != bench.KindInvalid || !strings.Contains(err.Error(), "output of 2 executions") {
+		t.Errorf("two executions where one was expected: %v", err)
+	}
+}
+
 func TestLogInLatin1IsReadAllTheSame(t *testing.T) {
 	t.Parallel()
 	log := bytes.ReplaceAll(logFixture(t, "raw.repeat.X3.7.8.log.gz"), []byte("±"), []byte{0xB1})

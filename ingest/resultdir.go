@@ -74,14 +74,17 @@ const (
 	roleSizes
 	roleProcesses
 	roleArgs
-	roleServerLog // LOG, LOG.gz: what RocksDB logged
+	roleServerLog // LOG: what RocksDB logged
 	roleOther     // schedule.txt, iostat and vmstat output
 )
+
+// plainPath gives a file's path without the .gz of a member that was compressed.
+func plainPath(in *input) string { return strings.TrimSuffix(in.path, ".gz") }
 
 // dirRole tells a file's role by the name that benchmark.sh gives it; figures
 // are read by content.
 func dirRole(in *input) dirFile {
-	base := path.Base(in.path)
+	base := path.Base(plainPath(in))
 	if logTest(base) != "" {
 		tail := base[strings.Index(base, ".log")+len(".log"):]
 		switch tail {
@@ -134,7 +137,7 @@ type dirStep struct {
 func readResultDir(files []*input) []output {
 	d := &resultDir{files: files, byPath: map[string]*input{}, outs: map[*input]output{}}
 	for _, in := range files {
-		d.byPath[in.path] = in
+		d.byPath[plainPath(in)] = in
 	}
 	d.read()
 	outs := make([]output, len(files))
@@ -236,7 +239,7 @@ func (d *resultDir) addLog(in *input) {
 	s.messages = append(s.messages, copies...)
 	beside := func(tails ...string) *input {
 		for _, tail := range tails {
-			if f := d.byPath[in.path+tail]; f != nil {
+			if f := d.byPath[plainPath(in)+tail]; f != nil {
 				return f
 			}
 		}

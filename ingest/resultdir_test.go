@@ -269,6 +269,36 @@ func TestLogsOfAnotherReleaseInADirectoryAreRefused(t *testing.T) {
 	}
 }
 
+func TestCompressedLogsOfADirectory(t *testing.T) {
+	t.Parallel()
+	plain, files := resultDirFiles(t), map[string]string{}
+	for name, content := range plain {
+		if !strings.Contains(name, "/benchmark_") {
+			files[name] = content
+			continue
+		}
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := io.WriteString(z, content); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		files[name+".gz"] = b.String()
+	}
+	b := readFiles(t, files, bench.Context{Server: "s1", Workload: "cached"})
+	plan := bench.Decide(b, bench.Keys(b), nil)
+	if len(plan.New) != 11 || len(plan.Additions) != 20 || len(plan.Refused) > 0 {
+		t.Fatalf("%d new, %d additions, refused %v", len(plan.New), len(plan.Additions), plan.Refused)
+	}
+	r := &b.Runs[0].Results[10]
+	figures(t, r, map[string]float64{"qps": 24450, "real_s": 10.43, "rss_gb": 27092.0 / (1 << 20)})
+	if len(r.TimeSeries) != 5 || r.Step.Name != "overwriteandwait" {
+		t.Errorf("%s: %+v", r.Step.Name, r.TimeSeries)
+	}
+}
+
 func TestSizesAcrossMidnight(t *testing.T) {
 	t.Parallel()
 	started := bench.NewLocalTime(2024, 5, 1, 23, 59, 50)
