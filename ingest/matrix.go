@@ -170,8 +170,11 @@ func readMatrix(in *input) output {
 	}
 	m.Context = bench.Context{System: run.System, Suite: run.Suite, Server: run.Server, Workload: run.Workload,
 		Compiler: run.Build.Compiler, Config: run.Config, Clients: run.Clients}
-	if in.mixesBuilds() {
+	switch {
+	case in.mixesBuilds():
 		m.Context.Compiler, m.Context.Config = in.given.Compiler, in.given.Config
+	case slices.Contains(run.Assumed, "compiler"):
+		m.Context.Compiler = "" // to be compared with whatever is stored
 	}
 	out := output{state: bench.FileTaken}
 	for _, r := range rows {

@@ -210,6 +210,15 @@ func TestMatrixOfMixedBuildsNamesNone(t *testing.T) {
 	}
 }
 
+// A compiler that is only assumed must not keep a matrix from its figures.
+func TestAssumedCompilerIsNoneOfAMatrix(t *testing.T) {
+	t.Parallel()
+	b := mustRead(t, "sum.abs1.byrx.csv", "test,8.0.0,8.1.1,\nfillseq,100,200\n", bench.Context{Server: "s1"})
+	if c := b.Matrices[0].Context.Compiler; c != "" || b.Runs[0].Build.Compiler != "gcc" || len(b.Runs[0].Assumed) != 1 {
+		t.Errorf("%q, %+v", c, b.Runs[0])
+	}
+}
+
 func TestSiblingNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
