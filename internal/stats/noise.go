@@ -3,9 +3,6 @@ package stats
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // The methods of [Noise].
@@ -33,50 +30,60 @@ type Noise struct {
 const minRepeatDF = 4
 
 // EstimateNoise returns the noise of a series from the repeats of its versions where
-// these suffice, else from the differences of neighbouring versions with detected
-// steps taken out. Points that were not measured are skipped.
-func EstimateNoise(points [][]float64) Noise {
-	var ss, df float64
-	var means, counts []float64
-	for _, p := range points {
-		if len(p) == 0 {
-			continue
+// these suffice, else from the differences of neighbouring versions (up to three apart)
+// with detected changes taken out. Points that were not measured are skipped.
+func EstimateNoise(points [][]float64) Noise { return Analyse(points, Options{}).Noise }
+
+// noise estimates the noise of a series whose versions carry block numbers.
+func (s *series) noise(label []int) Noise {
+	diffs := make([]float64, 0, neighbourLag*max(s.n-1, 0))
+	var n float64 // of direct neighbours
+	for lag := 1; lag <= neighbourLag; lag++ {
+		for i := lag; i < s.n; i++ {
+			if label[i] == label[i-lag] {
+				diffs = append(diffs, (s.mean[i]-s.mean[i-lag])/math.Sqrt(1/s.count[i]+1/s.count[i-lag]))
+			}
 		}
-		m := stat.Mean(p, nil)
-		for _, v := range p {
-			ss += (v - m) * (v - m)
+		if lag == 1 {
+			n = float64(len(diffs))
 		}
-		df += float64(len(p) - 1)
-		means = append(means, m)
-		counts = append(counts, float64(len(p)))
 	}
-	if df >= minRepeatDF {
-		return Noise{SD: math.Sqrt(ss / df), Method: FromRepeats, DF: df, OK: true}
+	var near Noise
+	if n >= 3 {
+		near = Noise{SD: huberScale(diffs), Method: FromNeighbours, DF: math.Min(neighbourDF*n, mostNeighbourDF), OK: true}
+	} else {
+		near = Noise{Method: NoNoise}
 	}
-	return neighbourNoise(means, counts)
+	df := s.all - float64(s.n)
+	if df < minRepeatDF {
+		return near
+	}
+	repeats := Noise{SD: math.Sqrt(s.within / df), Method: FromRepeats, DF: df, OK: true}
+	// Repeats made in one go can agree better than versions do that differ in nothing.
+	// Where neighbours scatter more than repeats explain (F test at 1 %, neighbours
+	// counting for two thirds of their number), that is the noise of a ratio.
+	if f := near.SD * near.SD / math.Max(repeats.SD*repeats.SD, s.floor); near.OK && f > 1 {
+		free := n * 2 / 3
+		if logBetaTail(df/(df+free*f), df/2, free/2) < math.Log(0.01) {
+			return near
+		}
+	}
+	return repeats
 }
 
-// neighbourNoise estimates noise from differences of neighbours, each divided by the
-// root of 1/n₁ + 1/n₂. Differences beyond 4 robust standard deviations are steps, not
-// noise, and are taken out before the scale is computed.
-func neighbourNoise(means, counts []float64) Noise {
-	var diffs []float64
-	for i := 1; i < len(means); i++ {
-		diffs = append(diffs, (means[i]-means[i-1])/math.Sqrt(1/counts[i]+1/counts[i-1]))
-	}
-	for {
-		if len(diffs) < 3 {
-			return Noise{Method: NoNoise}
-		}
-		sd := madScale * medianAbs(diffs)
-		kept := slices.DeleteFunc(slices.Clone(diffs), func(d float64) bool { return math.Abs(d) > 4*sd })
-		if len(kept) == len(diffs) || sd == 0 {
-			n := float64(len(diffs))
-			return Noise{SD: sd, Method: FromNeighbours, DF: 0.65*n + 1.5, OK: true}
-		}
-		diffs = kept
-	}
-}
+const (
+	// neighbourLag is how far apart neighbours may be. With direct neighbours alone, the
+	// interval of those would cover more often than that of distant versions, as they
+	// are what the noise is estimated from; and a slow drift would pass for no noise.
+	neighbourLag = 3
+	// The degrees of freedom are chosen so that the interval of the ratio of two versions
+	// of the series itself covers: by simulation the difference of two, in units of the
+	// noise estimated with them, needs the factor 1.96, 1.96, 1.94 and 1.97 for 9, 15, 30
+	// and 80 Gaussian versions and 1.98, 2.00, 2.01 and 2.01 for t₁₀ (all pairs), 1.99 to
+	// 2.06 for pairs with the first version.
+	neighbourDF     = 5.0 // per pair of direct neighbours
+	mostNeighbourDF = 50
+)
 
 // madScale makes the median of absolute deviations an estimate of the standard
 // deviation of Gaussian values: 1/Φ⁻¹(3/4).
@@ -88,11 +95,16 @@ func medianAbs(xs []float64) float64 {
 		a[i] = math.Abs(x)
 	}
 	slices.Sort(a)
-	m := len(a) / 2
-	if len(a)%2 == 1 {
-		return a[m]
+	return median(a)
+}
+
+// median returns the median of sorted values.
+func median(sorted []float64) float64 {
+	m := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[m]
 	}
-	return (a[m-1] + a[m]) / 2
+	return (sorted[m-1] + sorted[m]) / 2
 }
 
 // RatioHalfWidth returns the half width, in ln units, of the two-sided interval of
@@ -104,8 +116,7 @@ func RatioHalfWidth(n Noise, nPoint, nBase int, level float64) (half float64, ok
 	if !n.OK || nPoint < 1 || nBase < 1 || n.DF <= 0 || level <= 0 || level >= 1 {
 		return 0, false
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n.DF}.Quantile((1 + level) / 2)
-	return t * n.SD * math.Sqrt(1/float64(nPoint)+1/float64(nBase)), true
+	return studentQuantile(level, n.DF) * n.SD * math.Sqrt(1/float64(nPoint)+1/float64(nBase)), true
 }
 
 // WithFloor returns the noise raised to what values printed with the given
@@ -118,3 +129,36 @@ func (n Noise) WithFloor(resolution float64) Noise {
 	}
 	return n
 }
+
+// huberScale returns the scale of values around zero: Huber's proposal 2 (Robust
+// Statistics, 1981, section 6.4) with squares cut off at huberCut standard deviations,
+// started at the median of absolute values.
+func huberScale(xs []float64) float64 {
+	sd := madScale * medianAbs(xs)
+	if sd == 0 {
+		var ss float64
+		for _, x := range xs {
+			ss += x * x
+		}
+		return math.Sqrt(ss / float64(len(xs)))
+	}
+	for range 50 {
+		var ss float64
+		for _, x := range xs {
+			ss += math.Min(x*x, huberCut*huberCut*sd*sd)
+		}
+		next := math.Sqrt(ss / float64(len(xs)) / huberMean)
+		if math.Abs(next-sd) < 1e-9*sd {
+			return next
+		}
+		sd = next
+	}
+	return sd
+}
+
+const (
+	huberCut = 2.5
+	// huberMean is E min(Z², c²) of a standard Gaussian, c = huberCut:
+	// 2Φ(c) − 1 − 2cφ(c) + 2c²(1 − Φ(c)).
+	huberMean = 0.9775599834528069
+)

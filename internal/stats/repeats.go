@@ -1,0 +1,75 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Repeats summarises the samples of one version, all in ln units.
+type Repeats struct {
+	N           int
+	Median      float64
+	Least, Most float64
+	// SD is the standard deviation; ok only with two or more samples, see SDKnown.
+	SD      float64
+	SDKnown bool
+	// Bimodal says that the samples fall into two groups of two or more with a gap that
+	// chance does not explain: a median of such samples says little.
+	Bimodal bool
+	// Low and High are the means of the two groups where Bimodal.
+	Low, High float64
+}
+
+// Summarise returns the summary of the samples of one version. The resolution is that
+// of the values in ln units, 0 if unknown. An empty slice has N = 0 and nothing else.
+func Summarise(samples []float64, resolution float64) Repeats {
+	if len(samples) == 0 {
+		return Repeats{}
+	}
+	xs := slices.Clone(samples)
+	slices.Sort(xs)
+	r := Repeats{N: len(xs), Median: median(xs), Least: xs[0], Most: xs[len(xs)-1]}
+	if r.N > 1 {
+		r.SD, r.SDKnown = stat.StdDev(xs, nil), true
+	}
+	if low, high, ok := twoGroups(xs, resolution); ok {
+		r.Bimodal, r.Low, r.High = true, low, high
+	}
+	return r
+}
+
+// twoGroups splits sorted samples where that explains most (Fisher, J. Amer. Statist.
+// Assoc. 53, 1958) and says whether the distance of the means in units of the standard
+// deviation inside the groups (Ashman, Bird & Zepf, Astron. J. 108, 1994) is larger than
+// in 99 % of samples that have one mode.
+func twoGroups(sorted []float64, resolution float64) (low, high float64, ok bool) {
+	n := len(sorted)
+	if n < leastBimodal {
+		return 0, 0, false
+	}
+	best, split := math.Inf(1), 0
+	sum, square := make([]float64, n+1), make([]float64, n+1)
+	for i, x := range sorted {
+		x -= sorted[0]
+		sum[i+1], square[i+1] = sum[i]+x, square[i]+x*x
+	}
+	inside := func(i, j int) float64 {
+		u := sum[j] - sum[i]
+		return math.Max(square[j]-square[i]-u*u/float64(j-i), 0)
+	}
+	for k := 2; k <= n-2; k++ {
+		if w := inside(0, k) + inside(k, n); w < best {
+			best, split = w, k
+		}
+	}
+	low = sorted[0] + sum[split]/float64(split)
+	high = sorted[0] + (sum[n]-sum[split])/float64(n-split)
+	v := math.Max(best/float64(n-2), math.Max(resolution*resolution/12, leastSD*leastSD))
+	critical := bimodalDistance[min(n, len(bimodalDistance)-1)]
+	return low, high, (high-low)/math.Sqrt(v) > critical
+}
+
+// leastBimodal is the least number of samples that can show two groups of two.
+const leastBimodal = 4
