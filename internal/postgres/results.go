@@ -312,7 +312,10 @@ func (w *writer) storeResults() error {
 	if err := w.updateStarts(); err != nil {
 		return err
 	}
-	return w.copyChildren()
+	if err := w.copyChildren(); err != nil {
+		return err
+	}
+	return w.countResults()
 }
 
 func positive(n int) *int {
@@ -463,6 +466,42 @@ func (w *writer) copyChildren() error {
 		if err := copyRows(w.ctx, w.tx, t.table, t.columns, t.rows); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// countResults writes down how many results and runs the upload speaks of.
+func (w *writer) countResults() error {
+	results, runs := 0, map[int64]bool{}
+	for _, e := range w.entries {
+		if len(e.sources) == 0 {
+			continue
+		}
+		results++
+		if e.stored != nil {
+			runs[e.stored.RunID] = true
+		} else {
+			runs[e.run.id] = true
+		}
+	}
+	if w.earlier != nil {
+		// Files of the first time may speak of the same results.
+		_, err := w.tx.Exec(w.ctx, `
+			UPDATE upload SET (result_count, run_count) = (
+				SELECT count(DISTINCT r.id), count(DISTINCT r.run_id)
+				FROM upload_file f
+				JOIN result_source s ON s.upload_file_id = f.id
+				JOIN result r ON r.id = s.result_id
+				WHERE f.upload_id = upload.id)
+			WHERE id = $1`, w.receipt.UploadID)
+		if err != nil {
+			return fmt.Errorf("count results: %w", err)
+		}
+		return nil
+	}
+	_, err := w.tx.Exec(w.ctx, `UPDATE upload SET result_count = $2, run_count = $3 WHERE id = $1`, w.receipt.UploadID, results, len(runs))
+	if err != nil {
+		return fmt.Errorf("count results: %w", err)
 	}
 	return nil
 }

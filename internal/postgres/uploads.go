@@ -14,19 +14,13 @@ import (
 // infoColumns are what scanInfo reads, of upload u with the counts of infoCounts.
 const infoColumns = `
 	u.id, u.filename, u.sha256, u.format, u.size, u.context, u.actor, u.created, u.state, u.withdrawn,
-	COALESCE(u.withdrawn_by, ''), COALESCE(u.reason, ''), f.taken, f.refused, f.attachments, r.results, r.runs`
+	COALESCE(u.withdrawn_by, ''), COALESCE(u.reason, ''), f.taken, f.refused, f.attachments, u.result_count, u.run_count`
 
 const infoCounts = `
 	CROSS JOIN LATERAL (
 		SELECT count(*) FILTER (WHERE state = 'taken') AS taken, count(*) FILTER (WHERE state = 'refused') AS refused,
 			count(*) FILTER (WHERE state = 'attachment') AS attachments
-		FROM upload_file WHERE upload_id = u.id) f
-	CROSS JOIN LATERAL (
-		SELECT count(DISTINCT x.id) AS results, count(DISTINCT x.run_id) AS runs
-		FROM upload_file uf
-		JOIN result_source s ON s.upload_file_id = uf.id
-		JOIN result x ON x.id = s.result_id
-		WHERE uf.upload_id = u.id) r`
+		FROM upload_file WHERE upload_id = u.id) f`
 
 func scanInfo(row pgx.CollectableRow) (bench.UploadInfo, error) {
 	var u bench.UploadInfo
