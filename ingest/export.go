@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -203,9 +204,15 @@ func readExport(in *input) output {
 			if len(s.Metrics) != len(s.Resolutions) || len(s.Metrics) != len(s.Names) {
 				return refuse("metric set %d: metrics, resolutions and names differ in length", s.ID)
 			}
-			for _, name := range s.Metrics {
+			for i, name := range s.Metrics {
 				if _, ok := bench.LookupMetric(name); !ok {
 					return refuse("metric set %d: no such metric: %q", s.ID, name)
+				}
+				if slices.Contains(s.Metrics[:i], name) {
+					return refuse("metric set %d: %s stands twice", s.ID, name)
+				}
+				if s.Resolutions[i] < 0 {
+					return refuse("metric set %d: a resolution of %g", s.ID, s.Resolutions[i])
 				}
 			}
 			sets[s.ID] = s

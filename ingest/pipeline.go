@@ -125,6 +125,11 @@ func Read(data []byte, name string, flags bench.Context, limits Limits) (*bench.
 		}
 	}
 	for _, in := range ordered {
+		if out := results[in]; out.state == bench.FileTaken {
+			if wrong := implausible(out.runs, in.path); wrong != nil {
+				results[in] = refused(*wrong)
+			}
+		}
 		out, e := results[in], stored[in]
 		b.Files = append(b.Files, bench.File{
 			Path: in.path, Format: names[in], SHA256: hexSum(e.stored), Size: int64(len(e.stored)),

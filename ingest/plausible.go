@@ -1,0 +1,162 @@
+package ingest
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+
+	"github.com/relqps/relqps/internal/bench"
+)
+
+// Bounds of what a run may say of itself. They are far from anything measured,
+// and within what the store can hold.
+const (
+	maxCount = 1_000_000 // clients, threads
+	maxZone  = 18 * 3600 // seconds from UTC
+	maxInt32 = math.MaxInt32
+)
+
+var sha256Re = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+
+// implausible gives the first thing in runs that nobody can have measured, nil
+// when there is none. Readers of printed text make sure of most of it
+// themselves; the project's own format and a runner's journal may say anything.
+func implausible(runs []bench.Run, file string) *bench.Message {
+	for i := range runs {
+		run := &runs[i]
+		what := implausibleRun(run)
+		place := bench.Message{File: file}
+		for j := 0; j < len(run.Results); j++ {
+			r := &run.Results[j]
+			if what == "" {
+				if what = implausibleResult(r); what != "" {
+					what = r.Step.Name + ": " + what
+				}
+			}
+			if what != "" {
+				if len(r.Sources) > 0 {
+					place.File, place.Line = r.Sources[0].File, r.Sources[0].Line
+				}
+				break
+			}
+		}
+		if what != "" {
+			place.Text = what
+			return &place
+		}
+	}
+	return nil
+}
+
+func implausibleRun(run *bench.Run) string {
+	switch {
+	case run.Clients < 0 || run.Clients > maxCount:
+		return fmt.Sprintf("a run of %d clients", run.Clients)
+	case !sha256Re.MatchString(run.Build.BinarySHA256):
+		return "the sha256 of the binary is not 64 hexadecimal digits"
+	}
+	return ""
+}
+
+func implausibleResult(r *bench.Result) string {
+	zone, _ := r.Started.Offset()
+	switch {
+	case r.Step.Threads < 0 || r.Step.Threads > maxCount:
+		return fmt.Sprintf("a step of %d threads", r.Step.Threads)
+	case r.Step.ValueBytes < 0 || r.Step.ValueBytes > maxInt32:
+		return fmt.Sprintf("values of %d bytes", r.Step.ValueBytes)
+	case zone < -maxZone || zone > maxZone:
+		return fmt.Sprintf("a time zone of %d seconds", zone)
+	}
+	if r.Primary != "" {
+		if _, ok := bench.LookupMetric(r.Primary); !ok {
+			return fmt.Sprintf("no such metric: %q", r.Primary)
+		}
+	}
+	for _, v := range r.Values {
+		if !allFinite(v.Number, v.Resolution) || v.Resolution < 0 {
+			return fmt.Sprintf("%s: a value of %g with a resolution of %g", v.Metric, v.Number, v.Resolution)
+		}
+	}
+	operations := map[string]bool{}
+	for i := range r.Histograms {
+		h := &r.Histograms[i]
+		if what := implausibleHistogram(h); what != "" {
+			return fmt.Sprintf("histogram of %q: %s", h.Operation, what)
+		}
+		if operations[h.Operation] {
+			return fmt.Sprintf("two histograms of %q", h.Operation)
+		}
+		operations[h.Operation] = true
+	}
+	names := map[string]bool{}
+	for _, t := range r.TimeSeries {
+		switch {
+		case t.Name == "":
+			return "a time series without a name"
+		case names[t.Name]:
+			return fmt.Sprintf("two time series %q", t.Name)
+		case !allFinite(t.StartS, t.StepS) || t.StepS <= 0:
+			return fmt.Sprintf("time series %q: a step of %g seconds from %g", t.Name, t.StepS, t.StartS)
+		}
+		for _, v := range t.Values {
+			if math.IsInf(v, 0) { // NaN is a missing interval
+				return fmt.Sprintf("time series %q: an infinite value", t.Name)
+			}
+		}
+		names[t.Name] = true
+	}
+	type cell struct{ key, bucket, unit string }
+	cells := map[cell]bool{}
+	for _, b := range r.Breakdowns {
+		at := cell{b.Key, b.Bucket, b.Unit}
+		switch {
+		case b.Key == "":
+			return "a breakdown without a key"
+		case cells[at]:
+			return fmt.Sprintf("two breakdowns of %q at %q", b.Key, b.Bucket)
+		case b.Samples < 0 || !allFinite(b.Value):
+			return fmt.Sprintf("breakdown of %q: %d samples, value %g", b.Key, b.Samples, b.Value)
+		}
+		cells[at] = true
+	}
+	return ""
+}
+
+func implausibleHistogram(h *bench.Histogram) string {
+	shares := h.Counts
+	if shares == nil {
+		shares = h.Percents
+	}
+	switch {
+	case h.Counts != nil && h.Percents != nil:
+		return "counts and percents at once"
+	case len(shares) != len(h.Bounds):
+		return fmt.Sprintf("%d figures for %d bounds", len(shares), len(h.Bounds))
+	}
+	for i, b := range h.Bounds {
+		switch {
+		case !allFinite(b, shares[i]):
+			return "a bound or a figure that is not finite"
+		case i > 0 && b <= h.Bounds[i-1]:
+			return "bounds that do not rise"
+		case shares[i] < 0:
+			return "a figure below 0"
+		}
+	}
+	for _, v := range []*float64{h.Count, h.Min, h.Max, h.Average, h.StdDev} {
+		if v != nil && !allFinite(*v) {
+			return "a figure that is not finite"
+		}
+	}
+	return ""
+}
+
+func allFinite(values ...float64) bool {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
