@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"sort"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -59,18 +58,6 @@ func tooManyRows(in *input, line int) output {
 
 // at gives the file at a path inside the upload, nil when there is none.
 func (s *set) at(name string) *input { return s.byKey[path.Clean(name)] }
-
-// in gives the files directly inside a directory, in order of their names.
-func (s *set) in(dir string) []*input {
-	var files []*input
-	for _, f := range s.files {
-		if path.Dir(f.path) == path.Clean(dir) {
-			files = append(files, f)
-		}
-	}
-	sort.Slice(files, func(i, j int) bool { return files[i].path < files[j].path })
-	return files
-}
 
 // output is what a reader made of one file. A refused file's runs and matrices
 // are dropped; its messages say why. Messages of a taken file are lines that
