@@ -120,7 +120,7 @@ func choices(in chartsInput, d dimension, values, chosen []string) []view.Choice
 	several := d.name != "system" && d.name != "suite"
 	var out []view.Choice
 	for _, v := range values {
-		c := view.Choice{Name: d.label(v), Current: slices.Contains(chosen, v)}
+		c := view.Choice{Name: d.label(v), Current: slices.Contains(chosen, v), Leaves: leaves(in, d, []string{v})}
 		c.Href = choose(in, d, []string{v})
 		if several && in.Found {
 			next := slices.DeleteFunc(slices.Clone(chosen), func(x string) bool { return x == v })
@@ -136,15 +136,20 @@ func choices(in chartsInput, d dimension, values, chosen []string) []view.Choice
 	return out
 }
 
+// leaves reports whether choosing values leads to a system or server whose
+// versions may be others: base and range then stay behind.
+func leaves(in chartsInput, d dimension, values []string) bool {
+	return (d.name == "system" || d.name == "server") && len(values) == 1 && !slices.Equal(d.get(in.Resolved), values)
+}
+
 // choose gives the address with other values of a dimension. What was given of
-// other dimensions and was not measured with them is dropped; so are base and
-// range with another system or server, whose versions may be others.
+// other dimensions and was not measured with them is dropped; for base and range
+// see [leaves].
 func choose(in chartsInput, d dimension, values []string) string {
 	return in.Given.with(func(q *chartsQuery) {
-		kept := d.get(*q)
 		d.set(q, values)
 		q.At = ""
-		if (d.name == "system" || d.name == "server") && len(values) == 1 && !slices.Equal(kept, values) {
+		if leaves(in, d, values) {
 			q.Base, q.From, q.To = compare.Base{}, "", ""
 		}
 		left := in.Coordinates
