@@ -9,6 +9,7 @@ import (
 
 	"github.com/relqps/relqps/api/client"
 	"github.com/relqps/relqps/ingest"
+	"github.com/relqps/relqps/internal/compare"
 	"github.com/relqps/relqps/internal/localpg"
 	"github.com/relqps/relqps/runner"
 )
@@ -98,5 +99,5 @@ func (f targetFlags) sink(ctx context.Context, log *slog.Logger) (sink runner.Si
 	if d.cluster != nil {
 		target = "data directory " + filepath.Clean(d.cluster.DataDir())
 	}
-	return ingest.Ingester{Store: d.store}, target, func() error { return d.close(log) }, nil
+	return ingest.Ingester{Store: d.store, Detect: compare.Detect}, target, func() error { return d.close(log) }, nil
 }

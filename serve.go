@@ -20,6 +20,7 @@ import (
 
 	"github.com/relqps/relqps/api"
 	"github.com/relqps/relqps/ingest"
+	"github.com/relqps/relqps/internal/compare"
 	"github.com/relqps/relqps/internal/localpg"
 	"github.com/relqps/relqps/internal/sample"
 	"github.com/relqps/relqps/web"
@@ -70,7 +71,7 @@ func (demoCommand) Help() string {
 func (c demoCommand) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	settings := serveCommand{databaseFlags: databaseFlags{DataDir: c.DataDir}, Addr: c.Addr, Migrate: true}
 	return serve(ctx, s.out, log, settings, func(d *database) error {
-		return sample.Load(ctx, ingest.Ingester{Store: d.store})
+		return sample.Load(ctx, ingest.Ingester{Store: d.store, Detect: compare.Detect})
 	})
 }
 
@@ -139,7 +140,7 @@ func newHandler(d *database, log *slog.Logger) (http.Handler, error) {
 	}
 	calls := chi.NewRouter()
 	api.Register(calls, api.Config{
-		Store: d.store, Ingester: ingest.Ingester{Store: d.store}, Logger: log, Version: versionText(),
+		Store: d.store, Ingester: ingest.Ingester{Store: d.store, Detect: compare.Detect}, Detect: compare.Detect, Logger: log, Version: versionText(),
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 	})
 	mux := http.NewServeMux()

@@ -6,6 +6,8 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 
@@ -28,6 +30,15 @@ type Store interface {
 	WithdrawRun(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
 	RestoreRun(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
 	WithdrawUpload(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
+	Changes(ctx context.Context, f bench.ChangeFilter) (bench.ChangePage, error)
+	Change(ctx context.Context, id int64) (bench.ChangeDetail, error)
+	PatchChange(ctx context.Context, id int64, p bench.ChangePatch, actor string) (bench.ChangeDetail, error)
+	Notes(ctx context.Context, f bench.NoteFilter) ([]bench.Note, error)
+	Note(ctx context.Context, id int64) (bench.Note, []bench.NoteRevision, error)
+	CreateNote(ctx context.Context, n bench.Note) (bench.Note, error)
+	EditNote(ctx context.Context, id int64, revision int, body string, scope bench.NoteScope, actor string) (bench.Note, error)
+	DeleteNote(ctx context.Context, id int64, actor string) error
+	CreateLink(ctx context.Context, l bench.Link) (bench.Link, error)
 	Authenticate(ctx context.Context, token string) (bench.Token, error)
 	Ping(ctx context.Context) error
 }
@@ -38,15 +49,19 @@ type Ingester interface {
 	Submit(ctx context.Context, u bench.Upload) (bench.Receipt, error)
 }
 
-// Config is what the API needs. All fields but Detect and MaxBody are required.
+// Config is what the API needs. All fields but Detect, Freeze and MaxBody are
+// required.
 type Config struct {
 	Store    Store
 	Ingester Ingester
 	Detect   bench.DetectFunc // run inside corrections; nil for none
-	Logger   *slog.Logger
-	Metrics  http.Handler // answers /metrics
-	Version  string       // of relqps, shown in the OpenAPI document
-	MaxBody  int64        // bytes of an upload as sent; 0 means [MaxBodyDefault]
+	// Freeze gives what a view is drawn from now, for a frozen link; an address
+	// that is no view is an error of kind invalid. nil: there are no frozen links.
+	Freeze  func(ctx context.Context, url string) ([]byte, error)
+	Logger  *slog.Logger
+	Metrics http.Handler // answers /metrics
+	Version string       // of relqps, shown in the OpenAPI document
+	MaxBody int64        // bytes of an upload as sent; 0 means [MaxBodyDefault]
 }
 
 // MaxBodyDefault bounds an upload as sent. What it may grow to when unpacked is
@@ -63,6 +78,11 @@ func Register(r chi.Router, c Config) {
 	if c.MaxBody == 0 {
 		c.MaxBody = MaxBodyDefault
 	}
+	if c.Freeze == nil {
+		c.Freeze = func(context.Context, string) ([]byte, error) {
+			return nil, bench.Errorf(bench.KindInvalid, "this server makes no frozen links")
+		}
+	}
 	s := &server{c}
 	useProblems()
 	r.Use(noSniff, s.recoverer, s.checkQuery, middleware.Compress(5, "application/json", "text/csv", "application/openapi+json"))
@@ -73,6 +93,7 @@ func Register(r chi.Router, c Config) {
 	// huma's own page loads its script from elsewhere; ours is plain HTML.
 	config.DocsPath = ""
 	config.SchemasPath = ""
+	config.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
 	config.CreateHooks = nil // no $schema fields in answers: shapes are a contract
 	config.RejectUnknownQueryParameters = true
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
@@ -84,6 +105,9 @@ func Register(r chi.Router, c Config) {
 	s.registerSeries(a)
 	s.registerRuns(a)
 	s.registerUploads(r, a)
+	s.registerChanges(a)
+	s.registerNotes(a)
+	s.registerLinks(a)
 	s.registerOperations(r, a)
 	tidy(a.OpenAPI())
 	s.registerDocs(r, a)
@@ -101,6 +125,13 @@ func tidy(o *huma.OpenAPI) {
 			}
 		}
 	}
+}
+
+// jsonFormat writes answers as the rest of the package does: < > & are escaped,
+// so that an answer is harmless wherever it is embedded.
+var jsonFormat = huma.Format{
+	Marshal:   func(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) },
+	Unmarshal: json.Unmarshal,
 }
 
 // noSniff keeps browsers from taking an answer for something else than it says.

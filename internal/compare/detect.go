@@ -1,0 +1,80 @@
+package compare
+
+import (
+	"context"
+	"math"
+
+	"github.com/relqps/relqps/internal/bench"
+	"github.com/relqps/relqps/internal/stats"
+)
+
+// StoredLevel is the largest P of a change that is kept: lists filter below it.
+const StoredLevel = 0.001
+
+// Detect finds the changes of the series that a write touched, for a store to
+// keep. Every sample that may be compared counts, never the median shown; a
+// series without changes comes out with an empty list, so that the store learns
+// that earlier ones dissolved. It is a [bench.DetectFunc] and never fails.
+func Detect(_ context.Context, t bench.Touched) ([]bench.Detection, error) {
+	out := make([]bench.Detection, 0, len(t.Series))
+	for _, s := range t.Series {
+		d := bench.Detection{SeriesID: s.ID}
+		var logs [][]float64
+		var at []bench.Point // of logs, with the samples that count only
+		for _, p := range s.Points {
+			q := bench.Point{Version: p.Version}
+			var lg []float64
+			for _, x := range p.Samples {
+				if !x.Excluded && x.Value > 0 {
+					lg = append(lg, math.Log(x.Value))
+					q.Samples = append(q.Samples, x)
+				}
+			}
+			// A version that nobody stated has no place on the axis.
+			if len(lg) > 0 && p.Version != bench.UnknownVersion {
+				logs = append(logs, lg)
+				at = append(at, q)
+			}
+		}
+		found := stats.Detect(logs, stats.Options{Level: StoredLevel, Resolution: relativeResolution(s.Points)})
+		for _, c := range found {
+			f := bench.FoundChange{
+				Shape: bench.Shape(c.Shape), From: at[c.From].Version, To: at[c.To].Version,
+				Effect: c.Effect, Low: c.Low, High: c.High, Neighbours: c.Neighbours, P: c.P, PHere: c.PHere, OneRun: c.OneRun,
+				Before: level(c.Before, at), After: level(c.After, at),
+				NewCampaign: paused(at[c.From], at[c.To], t.Campaigns),
+			}
+			if c.Back >= 0 {
+				f.Back = at[c.Back].Version
+			}
+			d.Changes = append(d.Changes, f)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func level(s stats.Segment, at []bench.Point) bench.Level {
+	return bench.Level{First: at[s.First].Version, Last: at[s.Last].Version, Mean: s.Level, N: s.N}
+}
+
+// paused reports whether the runs of two points have no campaign in common: the
+// measuring paused between them.
+func paused(from, to bench.Point, campaigns map[int64]int) bool {
+	seen := map[int]bool{}
+	for _, s := range from.Samples {
+		if c := campaigns[s.RunID]; c > 0 {
+			seen[c] = true
+		}
+	}
+	known := false
+	for _, s := range to.Samples {
+		if c := campaigns[s.RunID]; c > 0 {
+			known = true
+			if seen[c] {
+				return false
+			}
+		}
+	}
+	return known && len(seen) > 0
+}

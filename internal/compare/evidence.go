@@ -1,0 +1,153 @@
+package compare
+
+import (
+	"math"
+
+	"github.com/relqps/relqps/internal/bench"
+)
+
+// Evidence is what other series say about a change. It is listed, never turned
+// into a verdict.
+type Evidence struct {
+	// Alike are the other steps of the same runs that moved the same way at the
+	// same versions, Steady those that did not: many alike point to something
+	// that all steps share (machine, build, kernel) before the code of one.
+	Alike, Steady []Sighting
+	// Seen and NotSeen are the same step elsewhere (another server, workload,
+	// compiler, config or number of clients), where it was measured across the
+	// change. Where it was not, it is in neither.
+	Seen, NotSeen []Sighting
+}
+
+// Sighting is how another series moved across the versions of a change.
+type Sighting struct {
+	bench.Coordinate
+	Ratio, Low, High float64
+}
+
+// window is how many versions on each side of a lasting change another series
+// is judged by: enough to beat the noise of one run, few enough to be about
+// this change.
+const window = 3
+
+// Gather collects the evidence on a change from lines of the same metric. Lines
+// of steps that only prepare are left out, as is the change's own.
+func Gather(c bench.Change, lines []Line) Evidence {
+	var e Evidence
+	for i := range lines {
+		l := &lines[i]
+		if l.System != c.System || l.Suite != c.Suite || l.Coordinate == c.Coordinate || bench.StepRole(l.Suite, l.Step) == bench.RolePrepare {
+			continue
+		}
+		sameStep := bench.StepFamily(l.Step) == bench.StepFamily(c.Step)
+		here := l.Coordinate
+		here.Step = c.Step
+		sameRuns := here == c.Coordinate
+		if sameStep == sameRuns {
+			continue // neither the same step elsewhere nor another step of the same runs
+		}
+		s, ok := across(c.FoundChange, l)
+		if !ok {
+			continue
+		}
+		alike := c.Effect > 0 && s.Low > 1 || c.Effect < 0 && s.High < 1
+		switch {
+		case sameRuns && alike:
+			e.Alike = append(e.Alike, s)
+		case sameRuns:
+			e.Steady = append(e.Steady, s)
+		case alike:
+			e.Seen = append(e.Seen, s)
+		default:
+			e.NotSeen = append(e.NotSeen, s)
+		}
+	}
+	return e
+}
+
+// across gives how a line moved across a change: of a lasting one the mean of up
+// to [window] versions on either side, of a spike its version against its
+// neighbours. ok is false where the line was not measured on both sides, or its
+// noise is unknown.
+func across(c bench.FoundChange, l *Line) (s Sighting, ok bool) {
+	if l.Multiplier <= 0 {
+		return s, false
+	}
+	var before, after side
+	for i := range l.Points {
+		p := &l.Points[i]
+		if !p.HasLog || p.Flagged {
+			continue
+		}
+		toFrom, toTo := bench.CompareVersions(p.Version, c.From), bench.CompareVersions(p.Version, c.To)
+		switch c.Shape {
+		case bench.ShapeSpike:
+			back := bench.CompareVersions(p.Version, c.Back)
+			switch {
+			case toFrom == 0, c.Back != "" && back == 0:
+				before.add(p)
+			case toTo >= 0 && back < 0:
+				after.add(p)
+			}
+		default:
+			switch {
+			case toFrom <= 0:
+				before.keepLast(p)
+			case toTo >= 0 && after.versions < window:
+				after.add(p)
+			}
+		}
+	}
+	b, a := before.sum(), after.sum()
+	if b.n == 0 || a.n == 0 {
+		return s, false
+	}
+	ln := a.mean - b.mean
+	half := l.Multiplier * l.Noise.SD * math.Sqrt(1/float64(a.n)+1/float64(b.n))
+	return Sighting{Coordinate: l.Coordinate, Ratio: math.Exp(ln), Low: math.Exp(ln - half), High: math.Exp(ln + half)}, true
+}
+
+// side is the points on one side of a change.
+type side struct {
+	points   []*Point
+	versions int
+}
+
+func (s *side) add(p *Point) {
+	s.points = append(s.points, p)
+	s.versions++
+}
+
+// keepLast adds a point and forgets those further back than [window].
+func (s *side) keepLast(p *Point) {
+	s.add(p)
+	if len(s.points) > window {
+		s.points = s.points[1:]
+	}
+}
+
+type mean struct {
+	mean float64
+	n    int
+}
+
+func (s *side) sum() mean {
+	var m mean
+	for _, p := range s.points {
+		m.mean += p.Log * float64(p.N)
+		m.n += p.N
+	}
+	if m.n > 0 {
+		m.mean /= float64(m.n)
+	}
+	return m
+}
+
+// CommonMode says how many of how many steps of the same runs moved alike, the
+// change's own counted. ok is set where that is worth a remark: at least three,
+// and at least half.
+func (e Evidence) CommonMode() (moved, of int, ok bool) {
+	moved = len(e.Alike) + 1
+	of = moved + len(e.Steady)
+	return moved, of, moved >= togetherLeast && float64(moved) >= togetherShare*float64(of)
+}
