@@ -1007,3 +1007,89 @@ func TestReadsWhatDBBenchPrintsHere(t *testing.T) {
 		t.Errorf("no size after stats: %v", reading.Results[2].Values)
 	}
 }
+
+func TestCountersBeginWithTheOpeningOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	op := func(name string, qps int) string {
+		return fmt.Sprintf("DB path: [/d]\n%-12s : %11.3f micros/op %d ops/sec 1.000 seconds 1000 operations;\n", name, 1e6/float64(qps), qps)
+	}
+	header := "RocksDB:    version 8.1.1\nDate:       Mon Nov 30 13:35:12 2026\nKeys:       16 bytes each\n------------------------------------------------\n"
+	opened := "Initializing RocksDB Options from the specified file\nInitializing RocksDB Options from command-line flags\n"
+	for name, c := range map[string]struct {
+		log   string
+		alone bool // the last result has the database to itself
+	}{
+		"a read of what was filled":       {header + op("fillseq", 1000) + op("readrandom", 2000), false},
+		"a load makes a new database":     {header + op("readrandom", 1000) + op("fillseq", 2000), true},
+		"opened anew":                     {header + op("overwrite", 1000) + opened + op("readrandom", 2000), true},
+		"a load into an existing one":     {"$ db_bench --benchmarks=readrandom,fillseq --use_existing_db=1\n" + header + op("readrandom", 1000) + op("fillseq", 2000), false},
+		"the second of two announced":     {header + "Running benchmark for 2 times\n" + op("fillseq", 1000) + op("fillseq", 2000), false},
+		"two loads, one after another":    {header + op("fillseq", 1000) + op("fillseq", 2000), true},
+		"options that are printed before": {opened + header + op("overwrite", 1000) + op("readrandom", 2000), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := readOne(t, "x.log", []byte(c.log+"\n"+levels85), bench.Context{})
+			results := b.Runs[0].Results
+			last := &results[len(results)-1]
+			_, has := last.Value("uptime_s")
+			if has != c.alone || warned(last, "statistics count since the database was opened") == c.alone {
+				t.Errorf("uptime %v, %v", has, last.Warnings)
+			}
+			figures(t, last, map[string]float64{"db_size_gb": 2.5})
+			absent(t, &results[0], "db_size_gb", "uptime_s")
+		})
+	}
+}
+
+func TestDumpsOnTheWayBelongToNoEarlierResult(t *testing.T) {
+	t.Parallel()
+	thread := "2026/11/30-13:30:29  ... thread 0: (20000,20000) ops and (9976.1,9976.1) ops/second in (2.004792,2.004792) seconds\n\n"
+	log := "RocksDB:    version 8.1.1\nDB path: [/d]\nfillseq      :       5.000 micros/op 200000 ops/sec;\n" + thread + levels85 +
+		"num-running-compactions: 0\nnum-running-flushes: 0\n\nDB path: [/d]\nreadrandom   :       4.000 micros/op 250000 ops/sec;\n"
+	b, f := readOne(t, "x.log", []byte(log), bench.Context{})
+	wantSteps(t, b, "fillseq ok 200000", "readrandom ok 250000")
+	for i := range b.Runs[0].Results {
+		absent(t, &b.Runs[0].Results[i], "db_size_gb", "uptime_s")
+	}
+	if len(f.Messages) > 0 {
+		t.Error(f.Messages)
+	}
+	// For the only result of a log without statistics at its end they stand in, and it says so.
+	only := "RocksDB:    version 8.1.1\n" + thread + levels85 + "num-running-compactions: 0\nDB path: [/d]\nfillseq      :       5.000 micros/op 200000 ops/sec;\n"
+	b, _ = readOne(t, "x.log", []byte(only), bench.Context{})
+	r := &b.Runs[0].Results[0]
+	figures(t, r, map[string]float64{"db_size_gb": 2.5, "uptime_s": 100.5})
+	if !warned(r, "statistics are of the last interval, not of the end") {
+		t.Error(r.Warnings)
+	}
+}
+
+func TestProgressThatLedToNothing(t *testing.T) {
+	t.Parallel()
+	progress := "... finished 100 ops                              \r... finished 200 ops                              \r"
+	line := "DB path: [/d]\nreadwhilewriting :      36.079 micros/op 54818 ops/sec 5.071 seconds 277998 operations;   22.0 MB/s (130999 of 130999 found)\n"
+	header := "RocksDB:    version 8.1.1\n"
+	for name, c := range map[string]struct {
+		file, log string
+		want      []string
+	}{
+		"cut short in the second benchmark":      {"x.log", header + progress + line + progress, []string{"readwhilewriting ok 54818", "unknown failed"}},
+		"stderr after stdout":                    {"x.log", header + line + progress, []string{"readwhilewriting ok 54818"}},
+		"a failure after a result":               {"x.log", header + progress + line + "put error: IO error: x\n", []string{"readwhilewriting ok 54818", "unknown failed"}},
+		"a log of one step that ended badly":     {"benchmark_readwhilewriting.t2.log", header + progress + line + progress + "Received signal 11 (Segmentation fault)\n", []string{"readwhilewriting ok 54818"}},
+		"named by the benchmark that had begun":  {"x.log", header + progress + line + "test is: overwrite\n" + progress, []string{"readwhilewriting ok 54818", "overwrite failed"}},
+		"all of the list is there, then a crash": {"x.log", "$ db_bench --benchmarks=readwhilewriting\n" + header + line + "Received signal 11 (Segmentation fault)\n", []string{"readwhilewriting ok 54818"}},
+		"the list ends early without a word":     {"x.log", "$ db_bench --benchmarks=readwhilewriting,overwrite\n" + header + line, []string{"readwhilewriting ok 54818", "overwrite failed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := readOne(t, c.file, []byte(c.log), bench.Context{})
+			wantSteps(t, b, c.want...)
+			r := b.Runs[0].Results[0]
+			if strings.Contains(c.log, "Segmentation fault") && !warned(&r, "db_bench did not end well: Received signal 11 (Segmentation fault)") {
+				t.Error(r.Warnings)
+			}
+		})
+	}
+}
