@@ -53,7 +53,7 @@ type commands struct {
 	Migrate migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
 	Ingest  ingestCommand    `cmd:"" help:"Store benchmark results: files, directories, archives."`
 	Run     runCommand       `cmd:"" help:"Run the steps of a benchmark plan and store their results."`
-	Detect  detectCommand  `cmd:"" help:"Find the changes of all series anew."`
+	Detect  detectCommand    `cmd:"" help:"Find the changes of all series anew."`
 	Token   tokenCommand     `cmd:"" help:"Manage the tokens that writing through the API needs."`
 	Health  healthCommand    `cmd:"" name:"healthcheck" help:"Ask a server whether it is ready; for container health checks."`
 	Version kong.VersionFlag `help:"Print the version and exit."`
