@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -30,7 +33,7 @@ func implausible(runs []bench.Run, file string) *bench.Message {
 			r := &run.Results[j]
 			if what == "" {
 				if what = implausibleResult(r); what != "" {
-					what = r.Step.Name + ": " + what
+					what = fmt.Sprintf("step %q: %s", r.Step.Name, what)
 				}
 			}
 			if what != "" {
@@ -49,6 +52,11 @@ func implausible(runs []bench.Run, file string) *bench.Message {
 }
 
 func implausibleRun(run *bench.Run) string {
+	for _, name := range []string{run.System, run.Suite, run.Server, run.Workload, run.Config, run.Build.Compiler, run.Build.Version} {
+		if !isName(name) {
+			return fmt.Sprintf("the name %q holds what is not text", name)
+		}
+	}
 	switch {
 	case run.Clients < 0 || run.Clients > maxCount:
 		return fmt.Sprintf("a run of %d clients", run.Clients)
@@ -61,6 +69,8 @@ func implausibleRun(run *bench.Run) string {
 func implausibleResult(r *bench.Result) string {
 	zone, _ := r.Started.Offset()
 	switch {
+	case !isName(r.Step.Name):
+		return "the name of the step holds what is not text"
 	case r.Step.Threads < 0 || r.Step.Threads > maxCount:
 		return fmt.Sprintf("a step of %d threads", r.Step.Threads)
 	case r.Step.ValueBytes < 0 || r.Step.ValueBytes > maxInt32:
@@ -151,6 +161,10 @@ func implausibleHistogram(h *bench.Histogram) string {
 	}
 	return ""
 }
+
+// isName reports whether a name can be stored and shown: it is UTF-8 without
+// control characters.
+func isName(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) }
 
 func allFinite(values ...float64) bool {
 	for _, v := range values {
