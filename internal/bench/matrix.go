@@ -90,7 +90,7 @@ func PlaceOf(run *Run, r *Result) Place {
 }
 
 // YieldMatrices takes the figures of matrices whose place has a measured result
-// out of p.New and lists them in p.Covered: such a cell is checked, not stored.
+// out of the plan and lists them in p.Covered: such a cell is checked, not stored.
 // Measured are the stored figures; those of the batch itself count as well. It
 // returns both together, for [CheckMatrix].
 func (p *Plan) YieldMatrices(b *Batch, measured []Figure) *Figures {
@@ -116,6 +116,14 @@ func (p *Plan) YieldMatrices(b *Batch, measured []Figure) *Figures {
 		rest = append(rest, ref)
 	}
 	p.New = rest
+	// The same cell of a second file goes where the first one went.
+	p.Additions = slices.DeleteFunc(p.Additions, func(a Addition) bool {
+		if a.Stored != nil || !slices.Contains(p.Covered, a.Into) {
+			return false
+		}
+		p.Covered = append(p.Covered, a.Ref)
+		return true
+	})
 	return figures
 }
 

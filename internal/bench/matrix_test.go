@@ -120,7 +120,12 @@ func TestMatrixFiguresYieldToMeasuredOnes(t *testing.T) {
 	matrix.Assumed = []string{"compiler"}
 	failed := result("sum", 3, "fwdrange", start, "")
 	failed.State, failed.Values = StateFailed, nil
-	b := &Batch{Runs: []Run{matrix, runOf("8.8.0", "clang", result("sum", 1, "readrandom", start, "7"), failed)}}
+	again := runOf("8.8.0", "gcc", cell("fillseq", "100"), cell("readrandom", "7"))
+	again.Assumed = matrix.Assumed
+	for i := range again.Results {
+		again.Results[i].Sources = []Source{{File: "abs.csv", Line: i + 1}}
+	}
+	b := &Batch{Runs: []Run{matrix, runOf("8.8.0", "clang", result("sum", 1, "readrandom", start, "7"), failed), again}}
 	p := Decide(b, Keys(b), nil)
 	stored := figure("8.8.0", "clang", 3)
 	stored.Step = "overwrite"
@@ -128,8 +133,11 @@ func TestMatrixFiguresYieldToMeasuredOnes(t *testing.T) {
 	if want := []Ref{{0, 0}, {0, 2}, {1, 0}, {1, 1}}; !reflect.DeepEqual(p.New, want) {
 		t.Errorf("new %v, want %v", p.New, want)
 	}
-	if want := []Ref{{0, 1}, {0, 3}}; !reflect.DeepEqual(p.Covered, want) {
-		t.Errorf("covered %v, want %v: one by the batch, one by the store", p.Covered, want)
+	if want := []Ref{{0, 1}, {0, 3}, {2, 1}}; !reflect.DeepEqual(p.Covered, want) {
+		t.Errorf("covered %v, want %v: one by the batch, one by the store, one because the first was", p.Covered, want)
+	}
+	if got := outline(Plan{Additions: p.Additions}); got != "2.0 to 0.0 +0 !0" {
+		t.Errorf("additions %s, want the cell that is stored", got)
 	}
 	if n := len(figures.At(PlaceOf(&b.Runs[1], &b.Runs[1].Results[0]))); n != 1 {
 		t.Errorf("%d figures of the batch to check with, want 1", n)

@@ -121,7 +121,7 @@ func lockRun(ctx context.Context, tx pgx.Tx, id int64, servers []string) (*runRo
 		return nil, bench.Errorf(bench.KindNotFound, "there is no run %d", id)
 	}
 	if !slices.Contains(servers, runs[0].Server) {
-		return nil, bench.Errorf(bench.KindConflict, "run %d is being corrected by somebody else: try again", id)
+		return nil, errMoved
 	}
 	return runs[0], nil
 }
@@ -454,20 +454,17 @@ func (s *Store) WithdrawUpload(ctx context.Context, id int64, reason, actor stri
 		} else if err != nil {
 			return err
 		}
-		rows, _ := tx.Query(ctx, `
-			SELECT DISTINCT v.slug
-			FROM upload_file f
-			JOIN result_source s ON s.upload_file_id = f.id
-			JOIN result r ON r.id = s.result_id
-			JOIN run u ON u.id = r.run_id
-			JOIN server v ON v.id = u.server_id
-			WHERE f.upload_id = $1`, id)
-		servers, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		servers, err := serversOfUpload(ctx, tx, id)
 		if err != nil {
-			return fmt.Errorf("servers of upload: %w", err)
+			return err
 		}
 		if err := lock(ctx, tx, append([]string{uploadLock(sha256)}, serverLocks(servers)...)); err != nil {
 			return err
+		}
+		if now, err := serversOfUpload(ctx, tx, id); err != nil {
+			return err
+		} else if !slices.Equal(servers, now) {
+			return errMoved
 		}
 		tag, err := tx.Exec(ctx, `
 			UPDATE upload SET state = 'withdrawn', withdrawn = now(), withdrawn_by = $2, reason = $3
@@ -484,6 +481,25 @@ func (s *Store) WithdrawUpload(ctx context.Context, id int64, reason, actor stri
 		}
 		return s.settle(ctx, tx, ids, touched, detect)
 	})
+}
+
+// serversOfUpload names the servers of the runs that an upload speaks of, in
+// order.
+func serversOfUpload(ctx context.Context, tx pgx.Tx, id int64) ([]string, error) {
+	rows, _ := tx.Query(ctx, `
+		SELECT DISTINCT v.slug
+		FROM upload_file f
+		JOIN result_source s ON s.upload_file_id = f.id
+		JOIN result r ON r.id = s.result_id
+		JOIN run u ON u.id = r.run_id
+		JOIN server v ON v.id = u.server_id
+		WHERE f.upload_id = $1
+		ORDER BY v.slug`, id)
+	servers, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("servers of upload: %w", err)
+	}
+	return servers, nil
 }
 
 // withdrawResults withdraws what an upload leaves without an active source. It

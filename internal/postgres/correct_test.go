@@ -2,6 +2,8 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -132,6 +134,48 @@ func TestCorrectionsThatCannotBe(t *testing.T) {
 		}
 	}
 	wantValues(t, s, map[string][]float64{"c2 cached gcc fillseq": {100}, "u5 cached gcc fillseq": {100}})
+}
+
+func TestCorrectionsAndUploadsAtOnceLeaveSeriesThatAgreeWithResults(t *testing.T) {
+	t.Parallel()
+	s, pool := setup(t)
+	var ids, uploads []int64
+	for i := range 6 {
+		file := fmt.Sprint("f", i)
+		r := mustWrite(t, s, upload(file, file), batch(file, c2("8.8.0", row(file, 1, "fillseq", fmt.Sprintf("2023-11-09T0%d:00:00", i), "100"))))
+		ids, uploads = append(ids, r.Runs[0].ID), append(uploads, r.UploadID)
+	}
+	var wg sync.WaitGroup
+	for i, id := range ids {
+		wg.Go(func() {
+			for k := range 4 {
+				to := fmt.Sprint("s", (i+k)%3)
+				if err := s.PatchRun(t.Context(), id, bench.RunPatch{Server: &to}, "moving", "admin", nil); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Go(func() {
+			if i%2 == 0 {
+				if err := s.WithdrawUpload(t.Context(), uploads[i], "wrong", "admin", nil); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			file := fmt.Sprint("g", i)
+			mustWrite(t, s, upload(file, file), batch(file, c2("8.8.0", row(file, 1, "fillseq", fmt.Sprintf("2023-12-09T0%d:00:00", i), "100"))))
+		})
+	}
+	wg.Wait()
+	var wrong, active int
+	err := pool.QueryRow(t.Context(), `
+		SELECT count(*) FILTER (WHERE p.n IS DISTINCT FROM r.n), sum(r.n)
+		FROM (SELECT coordinate_id, cardinality(versions) AS n FROM coordinate_points) p
+		FULL JOIN (SELECT c.id AS coordinate_id, count(x.id) AS n FROM coordinate c LEFT JOIN result x ON x.coordinate_id = c.id AND NOT x.withdrawn GROUP BY c.id) r
+		USING (coordinate_id)`).Scan(&wrong, &active)
+	if err != nil || wrong != 0 || active != 6 {
+		t.Errorf("%d coordinates disagree with their results, %d results count, %v; want 0 and 6", wrong, active, err)
+	}
 }
 
 func TestAWithdrawnRunStaysSoUntilItIsRestored(t *testing.T) {

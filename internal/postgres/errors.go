@@ -70,10 +70,14 @@ func away(err error) bool {
 		pgconn.SafeToRetry(err)
 }
 
+// errMoved ends a transaction that finds, with its locks taken, that a run went
+// to a server that it did not lock.
+var errMoved = errors.New("a run was moved to another server meanwhile")
+
 // gaveWay reports whether a transaction was ended in favour of another one.
 func gaveWay(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == deadlockDetected || pg.Code == serializationFailure)
+	return errors.Is(err, errMoved) || errors.As(err, &pg) && (pg.Code == deadlockDetected || pg.Code == serializationFailure)
 }
 
 // text makes a string that Postgres takes: valid UTF-8 without NUL. The bytes

@@ -79,6 +79,25 @@ func TestFiguresOfAMatrixCountOnlyWithoutMeasuredOnes(t *testing.T) {
 	wantValues(t, s, map[string][]float64{"c2 cached gcc fillseq": {90, 100}})
 }
 
+func TestAMatrixInTwoFormatsBesideItsRows(t *testing.T) {
+	t.Parallel()
+	s, _ := setup(t)
+	b := batch("sum", c2("8.8.0", row("sum", 1, "fillseq", day1, "100")))
+	for _, file := range []string{"abs.csv", "abs.tsv"} {
+		b.Files = append(b.Files, taken(file))
+		b.Runs = append(b.Runs, c2("8.7.3", cell(file, 2, "fillseq", "90")), c2("8.8.0", cell(file, 2, "fillseq", "100")))
+		b.Matrices = append(b.Matrices, absolute(file, "90", "100"))
+	}
+	r := mustWrite(t, s, upload("all.zip", "all"), b)
+	if r.Results != 2 || r.AlreadyThere != 3 || len(r.Runs) != 2 {
+		t.Errorf("receipt %+v, want the row, the cell without one, and three known cells", r)
+	}
+	wantValues(t, s, map[string][]float64{"c2 cached gcc fillseq": {90, 100}})
+	if len(r.Checks) != 2 || r.Checks[1].Agree != 1 || r.Checks[1].Unknown != 1 {
+		t.Errorf("checks %+v, want one cell of each to agree", r.Checks)
+	}
+}
+
 func TestAMatrixIsCheckedAgainstItsOwnUpload(t *testing.T) {
 	t.Parallel()
 	s, _ := setup(t)

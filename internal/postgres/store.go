@@ -131,7 +131,7 @@ func (s *Store) SchemaVersion(ctx context.Context) (int64, error) {
 
 // attempts is how often a write is begun: Postgres ends one of two
 // transactions that wait for each other.
-const attempts = 4
+const attempts = 10
 
 // update runs f in a transaction, again when it had to give way to another one.
 func (s *Store) update(ctx context.Context, op string, f func(pgx.Tx) error) error {
