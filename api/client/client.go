@@ -135,7 +135,7 @@ func cutLine(location string) (file string, line int, ok bool) {
 		return "", 0, false
 	}
 	n, err := strconv.Atoi(location[i+1:])
-	return location[:i], n, err == nil
+	return location[:i], n, err == nil && n > 0
 }
 
 func kindOf(status int) bench.Kind {
