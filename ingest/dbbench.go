@@ -32,6 +32,9 @@ func isLog(in *input) bool {
 // encoding than they claim to have are read all the same: what is not ASCII in
 // them is the sign ± in lines that are not used, or in a comment.
 func (in *input) readableLog() (*input, bool) {
+	if in.format != nil {
+		return in, in.format.name == formatLog
+	}
 	if in.text != nil || bytes.IndexByte(in.raw, 0) >= 0 {
 		return in, in.text != nil && isLog(in)
 	}

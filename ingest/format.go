@@ -86,11 +86,12 @@ func formats() []*format {
 		{name: formatEmpty, detect: isEmpty, read: readEmpty},
 		{name: formatExport, detect: isExport, read: readExport},
 		{name: formatIntervals, detect: isIntervals, read: readReportFile},
-		{name: formatLog, detect: isLog, read: readLog},
 		{name: formatCISummary, detect: isCISummary, read: readCISummary},
 		{name: formatSummary, detect: isSummary, read: readTable},
 		{name: formatSum, detect: isSum, read: readTable},
 		{name: formatReport, detect: isReport, read: readTable},
+		// Looks through all of a file that is none.
+		{name: formatLog, detect: isLog, read: readLog},
 		{name: formatMatrix, detect: isMatrix, read: readMatrix},
 		{name: formatOldReport, detect: isOldReport, read: readOldReport},
 	}
