@@ -50,7 +50,7 @@ func Gather(c bench.Change, lines []Line) Evidence {
 		if !ok {
 			continue
 		}
-		alike := c.Effect > 0 && s.Low > 1 || c.Effect < 0 && s.High < 1
+		alike := s.like(c.Effect)
 		switch {
 		case sameRuns && alike:
 			e.Alike = append(e.Alike, s)
@@ -63,6 +63,18 @@ func Gather(c bench.Change, lines []Line) Evidence {
 		}
 	}
 	return e
+}
+
+// likeShare is the part of a change's effect that another series must show to
+// have moved alike: with little noise it may move a tenth as far for reasons of
+// its own.
+const likeShare = 0.4
+
+// like reports whether a sighting is a move in the direction of an effect (ln),
+// beyond noise and of a comparable size.
+func (s Sighting) like(effect float64) bool {
+	beyond := effect > 0 && s.Low > 1 || effect < 0 && s.High < 1
+	return beyond && math.Abs(math.Log(s.Ratio)) >= likeShare*math.Abs(effect)
 }
 
 // across gives how a line moved across a change: of a lasting one the mean of up
