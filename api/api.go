@@ -119,7 +119,7 @@ func Register(r chi.Router, c Config) {
 // [useProblems] makes untrue.
 func tidy(o *huma.OpenAPI) {
 	for _, item := range o.Paths {
-		for _, op := range []*huma.Operation{item.Get, item.Post, item.Patch} {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Patch, item.Delete} {
 			if op != nil {
 				delete(op.Responses, "422")
 			}
