@@ -62,7 +62,7 @@ func Check(b *bench.Batch) string {
 		for j := range b.Runs[i].Results {
 			r := &b.Runs[i].Results[j]
 			for _, w := range r.Warnings {
-				if !told(b.Warnings, w) {
+				if !bench.Told(b.Warnings, w) {
 					fmt.Fprintf(&s, "warning: %s\n", w)
 				}
 			}
@@ -80,17 +80,6 @@ func Check(b *bench.Batch) string {
 	}
 	s.WriteByte('\n')
 	return s.String()
-}
-
-// told reports whether a file's warnings say of all rows what a result's says of
-// one: the same of the same column, perhaps with the number of rows behind it.
-func told(warnings []bench.Message, m bench.Message) bool {
-	for _, w := range warnings {
-		if m.Column != "" && w.File == m.File && w.Column == m.Column && strings.HasPrefix(w.Text, m.Text) {
-			return true
-		}
-	}
-	return false
 }
 
 // tally counts what a file holds.

@@ -18,8 +18,8 @@ import (
 
 // Unit is one upload that a command makes of its arguments.
 type Unit struct {
-	// Name is the upload's file name: the base name of a file argument, or the
-	// folder with .tar behind it, from the argument's base name on.
+	// Name is the upload's file name: that of a file argument, or of the folder
+	// with .tar behind it, see [contextBase].
 	Name  string
 	files []unitFile
 	whole bool // a file argument, uploaded as it is
@@ -45,7 +45,8 @@ const resultDirBytes = 32 << 20
 //     where it is large), or the journal of a run;
 //   - else the files directly inside each folder.
 //
-// Paths inside begin with the argument's base name: directories state context.
+// Paths inside begin with the argument's base name, or with the result
+// directories above it that state context.
 // Hidden files and folders and links to folders are left out. Uploads come in
 // the order in which they lean on one another: those that state most context
 // first. Relative arguments are below root, "" being the working directory.
@@ -67,15 +68,16 @@ func Units(root string, arguments []string) ([]Unit, error) {
 		case err != nil:
 			return nil, &bench.Error{Kind: bench.KindInvalid, Message: argument + " cannot be read", Err: err}
 		case info.IsDir():
-			w := unitWalk{base: filepath.Base(at)}
-			if err := w.dir(at, w.base); err != nil {
+			var w unitWalk
+			if err := w.dir(at, contextBase(at)); err != nil {
 				return nil, err
 			}
 			units = append(units, w.units...)
 		case !info.Mode().IsRegular():
 			return nil, bench.Errorf(bench.KindInvalid, "%s is neither a file nor a directory", argument)
 		default:
-			units = append(units, Unit{Name: filepath.Base(at), whole: true, files: []unitFile{{source: at, name: filepath.Base(at), size: info.Size()}}})
+			name := contextBase(at)
+			units = append(units, Unit{Name: name, whole: true, files: []unitFile{{source: at, name: name, size: info.Size()}}})
 		}
 	}
 	for i := range units {
@@ -85,11 +87,32 @@ func Units(root string, arguments []string) ([]Unit, error) {
 	return units, nil
 }
 
-// unitWalk collects the units below a directory.
-type unitWalk struct {
-	base  string
-	units []Unit
+// contextBase gives the name of an argument inside its uploads: its base name,
+// with the result directories in front of it that state context, so that
+// res.byrx/bm.lc.nt8.d0/8.8.gcc/report.tsv says as much as res.byrx does. Other
+// directories say nothing about a file that was picked by hand.
+func contextBase(at string) string {
+	name := filepath.Base(at)
+	whole := name
+	for parent := filepath.Dir(at); ; parent = filepath.Dir(parent) {
+		dir := filepath.Base(parent)
+		_, workload := workloadDir(dir)
+		_, _, build := buildDir(dir)
+		run := benchDirRe.MatchString(dir)
+		if !workload && !build && !run {
+			return whole
+		}
+		name = path.Join(dir, name)
+		if workload || run {
+			// A folder that is named like a version may be anything; below one of
+			// these it is a build.
+			whole = name
+		}
+	}
 }
+
+// unitWalk collects the units below a directory.
+type unitWalk struct{ units []Unit }
 
 // dir takes a folder: as a whole where it is a result directory, else its files,
 // then its folders.

@@ -174,3 +174,19 @@ func TestLargeResultDirectoriesAreSplitByBuild(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestArgumentsBringTheResultDirectoriesAboveThem(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[string]string{
+		"/x/res.byrx/bm.lc.nt8.d0/8.8.gcc/report.tsv": "res.byrx/bm.lc.nt8.d0/8.8.gcc/report.tsv",
+		"/x/dec25.dbb/byrx/summary.tsv":               "byrx/summary.tsv",
+		"/x/iodir/bm.lc.nt8.d1":                       "iodir/bm.lc.nt8.d1",
+		"/x/8.8/report.tsv":                           "report.tsv", // a folder that may mean anything
+		"/x/y/report.tsv":                             "report.tsv",
+		"/report.tsv":                                 "report.tsv",
+	} {
+		if got := contextBase(at); got != want {
+			t.Errorf("%s: %q, want %q", at, got, want)
+		}
+	}
+}

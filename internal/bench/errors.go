@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Kind classifies an error by what the caller can do about it. Adapters map it
@@ -82,4 +83,16 @@ func (m Message) String() string {
 		return text
 	}
 	return place + ": " + text
+}
+
+// Told reports whether warnings about a file as a whole say already what m says
+// of one row: the same of the same column, perhaps with the number of rows
+// behind it.
+func Told(file []Message, m Message) bool {
+	for _, w := range file {
+		if m.Column != "" && w.File == m.File && w.Column == m.Column && strings.HasPrefix(w.Text, m.Text) {
+			return true
+		}
+	}
+	return false
 }

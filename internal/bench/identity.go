@@ -68,7 +68,7 @@ func RunKey(run *Run) string {
 		first = strings.Join(texts, "\x1e")
 	}
 	return hashKey("run", run.Server, run.Suite, run.System, run.Build.Version, run.Build.Compiler,
-		run.Config, run.Workload, fmt.Sprint(run.Clients), first).String()
+		run.Config, run.Workload, fmt.Sprint(RunClients(run)), first).String()
 }
 
 // FirstStart gives the earliest start of a run's results, zero when none is dated.

@@ -434,8 +434,13 @@ func (w *writer) report(files []bench.File) {
 	for i := range w.b.Runs {
 		for j := range w.b.Runs[i].Results {
 			res := &w.b.Runs[i].Results[j]
-			if len(res.Sources) == 0 || !refused[res.Sources[0].File] {
-				r.Warnings = append(r.Warnings, res.Warnings...)
+			if len(res.Sources) > 0 && refused[res.Sources[0].File] {
+				continue
+			}
+			for _, m := range res.Warnings {
+				if !bench.Told(w.b.Warnings, m) {
+					r.Warnings = append(r.Warnings, m)
+				}
 			}
 		}
 	}
