@@ -22,6 +22,8 @@ BENCHFLAGS ?= -benchmem
 # How long `make fuzz` gives each target, and which targets.
 FUZZTIME ?= 30s
 FUZZ ?= .
+# Arguments of the calibration, e.g. make calibrate CALIBRATE='-scale 0.05'.
+CALIBRATE ?=
 # Arguments of the screenshot program, e.g. make screenshots SHOTS='-widths 390 /charts'.
 SHOTS ?=
 
@@ -57,11 +59,12 @@ bench: test-deps bundle generate ## measure parsing, ingest, pages, API and star
 
 .PHONY: bench-scale
 bench-scale: test-deps bundle generate ## the benchmarks with millions of values (takes long, needs disk)
+	@grep -rqE '^func Benchmark\w*Scale' --include='*_test.go' . || { echo 'no benchmark has Scale in its name' >&2; exit 1; }
 	$(GO) test -run '^$$' -bench Scale $(BENCHFLAGS) -timeout 4h -p 1 $(PKGS)
 
 .PHONY: calibrate
-calibrate: ## measure the error rates of change detection and the coverage of intervals (takes long)
-	RELQPS_CALIBRATE=1 $(GO) test -run Calibrat -v -count=1 -timeout 4h ./internal/stats/...
+calibrate: ## measure the error rates of change detection and the coverage of intervals (some minutes)
+	$(GO) run ./internal/stats/calibrate $(CALIBRATE)
 
 .PHONY: screenshots
 screenshots: build ## photograph the pages of the demo into screenshots/

@@ -26,9 +26,9 @@ var arrows = map[string][]string{
 	".": {anything},
 
 	// The surfaces. The API and its client share the shapes that travel between them.
-	"api":        {"api/client", "ingest", "internal/bench", "internal/compare"},
+	"api":        {"api/client", "ingest", "internal/bench", "internal/compare", "internal/picture"},
 	"api/client": {"internal/bench"},
-	"web":        {"web/chart", "web/static", "web/view", "internal/bench", "internal/compare"},
+	"web":        {"web/chart", "web/static", "web/view", "internal/bench", "internal/compare", "internal/picture"},
 	"web/chart":  {"internal/bench", "internal/compare"},
 	"web/static": {},
 	// Views get finished values: no store, no statistics.
@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"internal/bench":   {},
 	"internal/stats":   {},
 	"internal/compare": {"internal/bench", "internal/stats"},
+	"internal/picture": {"internal/bench", "internal/compare"},
 	"internal/sample":  {"internal/bench"},
 
 	// Postgres.
@@ -51,6 +52,7 @@ var arrows = map[string][]string{
 
 	// Help for tests and for people, no part of the product.
 	"internal/sample/generate": {"ingest", "internal/bench"},
+	"internal/stats/calibrate": {"internal/stats"},
 	"internal/arch":            {},
 	"internal/browser":         {},
 	"internal/pgtest":          {"internal/bench", "internal/localpg", "internal/postgres", "internal/testdata", "migrations"},
@@ -86,7 +88,8 @@ var standardOnly = map[string][]string{
 // notInProduct lists what must not be compiled into the program at all, however indirectly.
 var notInProduct = []string{
 	module + "/internal/arch", module + "/internal/browser", module + "/internal/pgtest",
-	module + "/internal/sample/generate", module + "/internal/screenshot", module + "/internal/testdata",
+	module + "/internal/sample/generate", module + "/internal/screenshot", module + "/internal/stats/calibrate",
+	module + "/internal/testdata",
 	"github.com/chromedp", "github.com/compose-spec", "github.com/PuerkitoBio/goquery",
 }
 
