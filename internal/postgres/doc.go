@@ -2,38 +2,24 @@
 // SQL. Every exported method is one transaction; lower-case functions take the
 // transaction, so that they compose.
 //
+// A write (see [Store.Write]) goes through these steps, each in a file of its
+// own: take the locks of the upload and of its servers, which put the identity
+// decisions of a server one after another; decide by the rules of package bench
+// what is new (decide.go); join or insert runs (join.go); insert and complete
+// results (results.go); then settle what follows from results (points.go):
+// which figures of matrices count, campaigns, the packed points of the touched
+// coordinates and what detection makes of them. Corrections and withdrawals
+// (correct.go) end with the same settling. A transaction that had to give way
+// to another one is begun again.
+//
+// What counts: a result of state ok that is neither withdrawn nor superseded. A
+// result is withdrawn when its run is, or when every upload that holds it is;
+// it is superseded when it comes from a matrix and a measured result has its
+// place. A withdrawn result blocks nothing: the same measurement may be stored
+// anew with another context, and comes back with the same one.
+//
 // Errors that a person can act on are [bench.Error]s: a lost or refused
 // connection is of kind unavailable, a missing row of kind not found, what
 // contradicts the store of kind conflict. Anything else is internal and names
 // the operation.
-//
-// The methods of [Store]:
-//
-//	Open(ctx, url string, o Options) (*Store, error)
-//	Close()
-//	Ping(ctx) error
-//	SchemaVersion(ctx) (int64, error)
-//
-//	Write(ctx, u bench.Upload, b *bench.Batch, detect bench.DetectFunc) (bench.Receipt, error)
-//	FindUpload(ctx, sha256 string) (bench.UploadInfo, error)
-//	PatchRun(ctx, id int64, p bench.RunPatch, reason, actor string, detect bench.DetectFunc) error
-//	WithdrawRun(ctx, id int64, reason, actor string, detect bench.DetectFunc) error
-//	RestoreRun(ctx, id int64, reason, actor string, detect bench.DetectFunc) error
-//	WithdrawUpload(ctx, id int64, reason, actor string, detect bench.DetectFunc) error
-//
-//	Series(ctx, f bench.SeriesFilter) ([]bench.Series, error)
-//	Facets(ctx, f bench.SeriesFilter) (bench.Facets, error)
-//	Coordinates(ctx, f bench.SeriesFilter) ([]bench.CoordinateInfo, error)
-//	Totals(ctx) (bench.Totals, error)
-//
-//	Runs(ctx, f bench.RunFilter) (bench.RunPage, error)
-//	Run(ctx, id int64) (bench.RunDetail, error)
-//	Uploads(ctx, f bench.UploadFilter) (bench.UploadPage, error)
-//	Upload(ctx, id int64) (bench.UploadDetail, error)
-//	UploadBytes(ctx, id int64) (filename string, content []byte, err error)
-//
-//	CreateToken(ctx, name string, role bench.TokenRole) (token string, t bench.Token, err error)
-//	Authenticate(ctx, token string) (bench.Token, error)
-//	RevokeToken(ctx, name string) error
-//	Tokens(ctx) ([]bench.Token, error)
 package postgres
