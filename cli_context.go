@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"os"
 
+	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
 	"github.com/relqps/relqps/internal/bench"
@@ -33,6 +35,20 @@ type targetFlags struct {
 	databaseFlags
 	URL   string `help:"Server to send results to, instead of writing into a database." placeholder:"URL" env:"RELQPS_URL"`
 	Token string `help:"Token for the server; better given by the environment than on the command line." env:"RELQPS_TOKEN"`
+}
+
+// AfterApply lets a flag win over the environment.
+func (f *targetFlags) AfterApply(k *kong.Context) error {
+	if err := f.databaseFlags.AfterApply(k); err != nil {
+		return err
+	}
+	switch server, database := given(k, "url"), given(k, "database-url") || given(k, "data-dir"); {
+	case server && database:
+		return errors.New("--url names a server, --database-url and --data-dir a database: give one of them")
+	case database:
+		f.URL = ""
+	}
+	return nil
 }
 
 // isTerminal reports whether what is written there is seen by a person.

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/relqps/relqps/internal/bench"
 	"github.com/relqps/relqps/internal/localpg"
@@ -18,6 +21,23 @@ import (
 type databaseFlags struct {
 	DatabaseURL string `help:"Postgres to use; without it a private one in the data directory." placeholder:"URL" env:"RELQPS_DATABASE_URL,DATABASE_URL"`
 	DataDir     string `help:"Directory of the private Postgres." placeholder:"DIR" env:"RELQPS_DATA_DIR" type:"path"`
+}
+
+// AfterApply lets a flag win over the environment: with --data-dir given,
+// $DATABASE_URL names somebody else's database.
+func (f *databaseFlags) AfterApply(k *kong.Context) error {
+	switch url, dir := given(k, "database-url"), given(k, "data-dir"); {
+	case url && dir:
+		return errors.New("--database-url and --data-dir name two databases: give one of them")
+	case dir:
+		f.DatabaseURL = ""
+	}
+	return nil
+}
+
+// given reports whether a flag stands on the command line.
+func given(k *kong.Context, flag string) bool {
+	return slices.ContainsFunc(k.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag && !p.Resolved })
 }
 
 // stopTime bounds how long stopping the private Postgres may take.

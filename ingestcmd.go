@@ -103,7 +103,7 @@ func (c ingestCommand) sources(in io.Reader) ([]source, error) {
 			paths = append(paths, p)
 			continue
 		}
-		sources = append(sources, source{c.Name, func() ([]byte, error) { return io.ReadAll(in) }})
+		sources = append(sources, source{c.Name, func() ([]byte, error) { return readInput(in) }})
 	}
 	units, err := ingest.Units("", paths)
 	if err != nil {
@@ -113,6 +113,16 @@ func (c ingestCommand) sources(in io.Reader) ([]source, error) {
 		sources = append(sources, source{u.Name, func() ([]byte, error) { return u.Bytes(ingest.Limits{}) }})
 	}
 	return sources, nil
+}
+
+// readInput reads standard input, which may have no end.
+func readInput(in io.Reader) ([]byte, error) {
+	const most = 512 << 20 // as of a directory's upload, see [ingest.Limits]
+	data, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && len(data) > most {
+		err = bench.Errorf(bench.KindTooLarge, "standard input: more than the %d MiB that one upload may have", most>>20)
+	}
+	return data, err
 }
 
 // submit hands an upload over, again when the database or server did not answer

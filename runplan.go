@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 
 	"github.com/relqps/relqps/api/client"
 	"github.com/relqps/relqps/ingest"
@@ -45,17 +46,17 @@ func (c runCommand) Run(ctx context.Context, s streams, log *slog.Logger) (err e
 		Out: s.out, Terminal: isTerminal(s.out), Logger: log,
 	}
 	if !c.DryRun && !c.Offline {
-		sink, target, closeSink, err := c.sink(ctx, log)
+		sink, target, closeSink, sinkErr := c.sink(ctx, log)
 		switch {
-		case err == nil:
+		case sinkErr == nil:
 			defer func() { err = errors.Join(err, closeSink()) }()
 			o.Sink, o.Target = sink, target
 		case c.Resume:
 			// To go on measuring without a place for the results is what the
 			// journal is for, but --resume was asked to post them.
-			return err
+			return sinkErr
 		default:
-			fmt.Fprintln(s.err, "relqps:", err)
+			fmt.Fprintln(s.err, "relqps:", sinkErr)
 			fmt.Fprintln(s.err, "relqps: results stay in the work directory; store them with --resume")
 		}
 	}
@@ -66,7 +67,7 @@ func (c runCommand) Run(ctx context.Context, s streams, log *slog.Logger) (err e
 	for _, r := range summary.Runs {
 		address := r.URL
 		if c.URL != "" {
-			address = c.URL + r.URL
+			address = strings.TrimSuffix(c.URL, "/") + r.URL
 		}
 		fmt.Fprintln(s.out, "run:", address)
 	}

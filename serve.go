@@ -103,8 +103,12 @@ func serve(ctx context.Context, out io.Writer, log *slog.Logger, c serveCommand,
 	if err != nil {
 		return err
 	}
+	// Ends what requests still do when there is no more time to wait for them.
+	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: readHeaderTime, ReadTimeout: readTime, WriteTimeout: writeTime,
+		BaseContext: func(net.Listener) context.Context { return working },
+		Handler:     handler, ReadHeaderTimeout: readHeaderTime, ReadTimeout: readTime, WriteTimeout: writeTime,
 		IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	failed := make(chan error, 1)
@@ -126,6 +130,9 @@ func serve(ctx context.Context, out io.Writer, log *slog.Logger, c serveCommand,
 	defer cancel()
 	if stopErr := server.Shutdown(drain); stopErr != nil {
 		log.Warn("requests were cut off", "error", stopErr)
+		// Without this the database would be closed after them, which may be long.
+		giveUp()
+		_ = server.Close() // the requests are lost either way
 	}
 	return err
 }
