@@ -11,6 +11,7 @@ type Batch struct {
 	// Matrices are files of figures by step and version. They become checks
 	// against measured results; see [Matrix].
 	Matrices []Matrix
+	Configs  []Config  // option sets that the upload holds, see [Config]
 	Warnings []Message // those that belong to no single result
 }
 
