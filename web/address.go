@@ -55,7 +55,13 @@ func (a *address) String() string {
 	return a.path + "?" + a.b.String()
 }
 
+var readable = strings.NewReplacer("%2F", "/", "%3A", ":", "%2C", ",")
+
 // escape leaves what names and versions are made of readable.
 func escape(s string) string {
-	return strings.NewReplacer("%2F", "/", "%3A", ":", "%2C", ",").Replace(url.QueryEscape(s))
+	escaped := url.QueryEscape(s)
+	if !strings.Contains(escaped, "%") {
+		return escaped
+	}
+	return readable.Replace(escaped)
 }

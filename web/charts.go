@@ -130,8 +130,29 @@ func versionsOf(series []bench.Series) []string {
 			}
 		}
 	}
-	slices.SortFunc(out, bench.CompareVersions)
+	sortVersions(out)
 	return out
+}
+
+// sortVersions puts versions in order. Making a key costs more than comparing two,
+// so each is made once.
+func sortVersions(versions []string) {
+	keys := make(map[string]string, len(versions))
+	for _, v := range versions {
+		keys[v] = bench.VersionKey(v)
+	}
+	slices.SortFunc(versions, func(a, b string) int { return strings.Compare(keys[a], keys[b]) })
+}
+
+// pointAt gives the point of a line at a version spelled as its own data spells
+// it, nil where nothing was measured. Unlike [compare.Line.At] it reads no version.
+func pointAt(l compare.Line, version string) *compare.Point {
+	for i := len(l.Points) - 1; i >= 0; i-- {
+		if l.Points[i].Version == version {
+			return &l.Points[i]
+		}
+	}
+	return nil
 }
 
 // acrossPerMajor is how many versions of a major stand for it in a view across
@@ -289,7 +310,7 @@ func lead(a compared) []view.Part {
 		if len(f.Source) != 1 {
 			return nil
 		}
-		if p := f.Source[0].At(newest); p != nil {
+		if p := pointAt(f.Source[0], newest); p != nil {
 			if v := compare.Judge(*p, a.comparison.Metric.Direction); v != compare.NoVerdict {
 				count[v]++
 				total++
@@ -595,9 +616,15 @@ func newChart(in chartsInput, a compared, f chart.Figure, id string) view.Chart 
 		Label:   label(f, c),
 		Remarks: remarks(f, c),
 	}
+	measured := map[string]bool{}
+	for _, l := range f.Source {
+		for _, p := range l.Points {
+			measured[p.Version] = true
+		}
+	}
 	var versions []string
 	for _, v := range c.Versions {
-		if slices.ContainsFunc(f.Source, func(l compare.Line) bool { return l.At(v) != nil }) {
+		if measured[v] {
 			versions = append(versions, v)
 		}
 	}
@@ -769,7 +796,7 @@ func minor(version string) string {
 }
 
 func (t tableMaker) cell(l compare.Line, version string) view.Cell {
-	p := l.At(version)
+	p := pointAt(l, version)
 	if p == nil {
 		return view.Cell{Value: compare.Missing, Interval: compare.Missing}
 	}

@@ -301,7 +301,7 @@ func systemState(system string, rows []homeRow) view.SystemState {
 			versions = appendNew(versions, v)
 		}
 	}
-	slices.SortFunc(versions, bench.CompareVersions)
+	sortVersions(versions)
 	newest := versions[len(versions)-1]
 	slices.SortStableFunc(rows, func(a, b homeRow) int { return bench.CompareVersions(b.newest(), a.newest()) })
 
@@ -322,7 +322,7 @@ func systemState(system string, rows []homeRow) view.SystemState {
 	var movers []mover
 	for _, r := range now {
 		for _, l := range r.lines {
-			p := l.At(newest)
+			p := pointAt(l, newest)
 			if p == nil {
 				continue
 			}
@@ -332,7 +332,7 @@ func systemState(system string, rows []homeRow) view.SystemState {
 				groups[g] = &[2]tally{}
 			}
 			for i, by := range []map[string]*compare.Line{r.previous, r.oldest} {
-				if q := by[l.Step].At(newest); r.against(i == 1) != "" && q != nil {
+				if q := pointAt(*by[l.Step], newest); r.against(i == 1) != "" && q != nil {
 					total[i].add(*q, l.Metric.Direction)
 					groups[g][i].add(*q, l.Metric.Direction)
 				}
@@ -559,7 +559,7 @@ func heatCell(system string, r homeRow, l *compare.Line, step string, oldest boo
 	if l == nil {
 		return view.HeatCell{}
 	}
-	p := l.At(r.newest())
+	p := pointAt(*l, r.newest())
 	if p == nil || p.Relative == nil {
 		return view.HeatCell{Text: compare.Missing}
 	}

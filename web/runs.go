@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -173,7 +172,7 @@ func runsBar(q runsQuery, facets bench.Facets) view.Bar {
 		field("Workload", q.Workload, facets.Workloads, asIs, func(q *runsQuery, v string) { q.Workload = v }),
 		field("Build", q.Compiler, facets.Compilers, compilerName, func(q *runsQuery, v string) { q.Compiler = v }),
 	}}
-	versions := view.Field{Label: "Version", Value: cmp.Or(q.Version, "all"), Wide: true}
+	versions := view.Field{Label: "Version", Value: cmp.Or(q.Version, "all"), Versions: true}
 	versions.Menu = []view.ChoiceGroup{{Choices: []view.Choice{{Name: "all", Href: q.with(func(q *runsQuery) { q.Version = "" }), Current: q.Version == ""}}}}
 	var names []string
 	for _, v := range facets.Versions {
@@ -181,7 +180,7 @@ func runsBar(q runsQuery, facets bench.Facets) view.Bar {
 			names = appendNew(names, v.Name)
 		}
 	}
-	slices.SortFunc(names, bench.CompareVersions)
+	sortVersions(names)
 	majors := chart.Majors(names)
 	for i, m := range majors {
 		end := len(names)

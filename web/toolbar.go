@@ -127,7 +127,8 @@ func choices(in chartsInput, d dimension, values, chosen []string) []view.Choice
 			if !c.Current {
 				next = slices.DeleteFunc(slices.Clone(values), func(x string) bool { return x != v && !slices.Contains(chosen, x) })
 			}
-			if len(next) > 0 {
+			c.Held = len(next) == 0
+			if !c.Held {
 				c.Toggle = choose(in, d, next)
 			}
 		}
@@ -181,7 +182,7 @@ func choose(in chartsInput, d dimension, values []string) string {
 // baseField is the chip of the base and its menu: whose figure, at which version.
 func baseField(in chartsInput, a compared) view.Field {
 	base := a.comparison.Base
-	f := view.Field{Label: "Base", Value: baseText(base), Base: true, Wide: true}
+	f := view.Field{Label: "Base", Value: baseText(base), Base: true, Versions: true}
 	rebase := func(b compare.Base) string {
 		return in.Given.with(func(q *chartsQuery) {
 			q.Base = b
@@ -194,14 +195,14 @@ func baseField(in chartsInput, a compared) view.Field {
 		if len(values) < 2 {
 			return
 		}
-		g := view.ChoiceGroup{Name: name}
+		g := view.ChoiceGroup{Name: name, Words: true}
 		for _, v := range append([]string{""}, values...) {
 			b := base
 			set(&b, v)
 			if b == (compare.Base{}) {
 				b.Version = a.autoBase
 			}
-			label := v
+			label := compilerName(v)
 			if v == "" {
 				label = own
 			}
@@ -217,7 +218,7 @@ func baseField(in chartsInput, a compared) view.Field {
 	if base.Compiler != "" || base.Config != "" {
 		b := base
 		b.Version = ""
-		f.Menu = append(f.Menu, view.ChoiceGroup{Name: "version", Choices: []view.Choice{{Name: "the same version", Href: rebase(b), Current: base.Version == ""}}})
+		f.Menu = append(f.Menu, view.ChoiceGroup{Name: "version", Words: true, Choices: []view.Choice{{Name: "the same version", Href: rebase(b), Current: base.Version == ""}}})
 	}
 	majors := chart.Majors(a.all)
 	for i, m := range majors {
@@ -238,7 +239,7 @@ func baseField(in chartsInput, a compared) view.Field {
 }
 
 func metricField(in chartsInput, a compared) view.Field {
-	f := view.Field{Label: "Metric", Value: a.comparison.Metric.Title, Wide: len(in.Metrics) > 12}
+	f := view.Field{Label: "Metric", Value: a.comparison.Metric.Title, Long: len(in.Metrics) > 8}
 	var known, counters view.ChoiceGroup
 	for _, m := range in.Metrics {
 		c := view.Choice{

@@ -8,7 +8,7 @@ import * as format from "./format.ts";
 import { LockedVersion } from "./lock.ts";
 import { canDivide, divide, sameBase, valueAt, whyNot, type Ratio } from "./ratio.ts";
 import { readFigure, type Base, type Figure, type View } from "./spec.ts";
-import { fillTable } from "./table.ts";
+import { fillTable, markRow } from "./table.ts";
 import { tokens } from "./theme.ts";
 import { tipFor } from "./tip.ts";
 import * as words from "./words.ts";
@@ -46,7 +46,6 @@ export class Comparison {
     for (const box of this.boxes) this.listen(box);
     document.addEventListener("click", (e) => this.followLink(e));
     addEventListener("popstate", () => this.restore());
-    addEventListener("beforeprint", () => this.redraw(true));
   }
 
   /** Draws all charts again, in the current width and theme; with all set also those that were not seen yet. */
@@ -276,6 +275,7 @@ export class Comparison {
     box.chart?.dispatchAction({ type: "hideTip" });
     this.draw(box);
     if (i < 0) this.lock.hide();
+    markRow(document.querySelectorAll("table[data-figures]"), this.view, box.figure, i);
     history.replaceState(history.state, "", location.pathname + withKeys(location.search, { at: i >= 0 ? (this.view.versions[i] ?? null) : null }) + location.hash);
   }
 
@@ -311,10 +311,12 @@ export class Comparison {
       return;
     }
     const locked = this.view.versions.indexOf(new URLSearchParams(location.search).get("at") ?? "");
-    if (this.lock && locked !== this.locked) {
+    const box = this.boxes[0];
+    if (this.lock && box && locked !== this.locked) {
       this.locked = locked;
       this.redraw();
       if (locked < 0) this.lock.hide();
+      markRow(document.querySelectorAll("table[data-figures]"), this.view, box.figure, locked);
     }
   }
 
@@ -360,6 +362,8 @@ export class Comparison {
       fillTable(section.querySelectorAll("table[data-figures]"), view, box.figure, box.ratios);
       box.at.setAttribute("aria-label", words.label(box.figure, base, view, box.ratios));
     }
+    const address = document.querySelector(".foot .url");
+    if (address) address.textContent = location.pathname + location.search;
     const lead = document.querySelector("[data-lead]");
     if (lead && this.boxes.every((b) => b.figure.lines.length === 1)) {
       const last = view.versions.length - 1;

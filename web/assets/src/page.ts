@@ -13,12 +13,25 @@ restoreTheme();
 const view = read<View>("view");
 const comparison = view ? new Comparison(view) : null;
 const redrawTimes = drawTimes();
-const redraw = () => {
-  comparison?.redraw();
-  redrawTimes();
+const redraw = (all = false) => {
+  comparison?.redraw(all);
+  redrawTimes(all);
 };
 
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
+
+// Paper is light, and shows what was never scrolled to.
+let screenTheme: string | undefined;
+addEventListener("beforeprint", () => {
+  screenTheme = document.documentElement.dataset["theme"];
+  document.documentElement.dataset["theme"] = "light";
+  redraw(true);
+});
+addEventListener("afterprint", () => {
+  if (screenTheme === undefined) delete document.documentElement.dataset["theme"];
+  else document.documentElement.dataset["theme"] = screenTheme;
+  redraw();
+});
 document.querySelectorAll("[data-theme-switch]").forEach((b) =>
   b.addEventListener("click", () => {
     switchTheme();

@@ -6,8 +6,8 @@ import { read, type TimeFigure } from "./spec.ts";
 import { resolve, tokens } from "./theme.ts";
 import { element } from "./words.ts";
 
-/** Draws all such charts of the page when they come into view; gives a function that draws them again. */
-export function drawTimes(): () => void {
+/** Draws all such charts of the page when they come into view; gives a function that draws them again, all of them or those seen. */
+export function drawTimes(): (all: boolean) => void {
   const drawn = new Map<HTMLElement, { chart: ECharts; figure: TimeFigure }>();
   const draw = (at: HTMLElement) => {
     let known = drawn.get(at);
@@ -54,6 +54,5 @@ export function drawTimes(): () => void {
     seen.observe(at);
     resized.observe(at);
   }
-  addEventListener("beforeprint", () => all.forEach(draw));
-  return () => drawn.forEach((_, at) => draw(at));
+  return (every) => (every ? all : [...drawn.keys()]).forEach(draw);
 }
