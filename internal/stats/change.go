@@ -232,7 +232,10 @@ func (m *model) change(p place, logP, here float64) Change {
 	x, y := p.beforeBlock, p.middle.block
 	v, nu := m.noiseOf(x, y)
 	effect := m.level(y) - m.level(x)
-	half := studentQuantile(0.95, nu) * math.Sqrt(v*(1/m.count[x]+1/m.count[y]))
+	if nu != m.quantileNu {
+		m.quantile, m.quantileNu = studentQuantile(0.95, nu), nu
+	}
+	half := m.quantile * math.Sqrt(v*(1/m.count[x]+1/m.count[y]))
 	c := Change{
 		Shape: p.shape, From: p.before.last, To: p.middle.first, Back: p.back,
 		Effect: effect, Low: effect - half, High: effect + half,

@@ -103,11 +103,15 @@ func analyse(points [][]float64, opt *Options) (*series, *model, []Change) {
 	}
 	logLevel := math.Log(opt.Level)
 	s := newSeries(points, opt)
-	m, global := s.grow(logLevel)
+	m, global, alone := s.grow(logLevel)
 	if global > logLevel {
 		return s, m, nil
 	}
-	m = m.partition()
+	if alone {
+		m = m.separate()
+	} else {
+		m = m.partition()
+	}
 	m.refine()
 	m.v, m.nu = s.variance(m.between, m.blocks())
 	var changes []Change

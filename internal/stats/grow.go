@@ -61,7 +61,7 @@ func (s *series) contrasts(k kind) float64 {
 
 // df returns the degrees of freedom of the tail of a kind.
 func (k kind) df(nu, samples float64) float64 {
-	if k == longStep || k == window {
+	if k == longStep {
 		return nu
 	}
 	return safeDF(nu, samples)
@@ -98,12 +98,12 @@ type stage struct {
 }
 
 // grow adds elements while they are significant and returns the description with the
-// logarithm of the probability of the first decision: that an unchanged series shows
-// anything like it.
-func (s *series) grow(logLevel float64) (*model, float64) {
-	m := &model{s: s, label: make([]int, s.n)}
+// logarithm of the probability of the first decision, that an unchanged series shows
+// anything like it, and whether one element that is significant alone explains all.
+func (s *series) grow(logLevel float64) (m *model, logP float64, alone bool) {
+	m = &model{s: s, label: make([]int, s.n)}
 	if s.n == 0 {
-		return m, 0
+		return m, 0, false
 	}
 	sums := make([]float64, 2*(lookAhead+2))
 	m.count, m.sum = append(sums[:0:lookAhead+2], s.all), append(sums[lookAhead+2:lookAhead+2], 0)
@@ -143,6 +143,9 @@ func (s *series) grow(logLevel float64) (*model, float64) {
 			if logP < logLevel-20 {
 				break // nothing to gain from looking further
 			}
+			if sc.robustOK && path[accepted].gain < notable*sc.robust && logP > logLevel {
+				break // what explains most is small even against the scatter of neighbours
+			}
 		}
 		if accepted == 0 {
 			global = logP
@@ -156,7 +159,7 @@ func (s *series) grow(logLevel float64) (*model, float64) {
 		copy(m.label, trail[accepted*s.n:(accepted+1)*s.n])
 		m.recompute()
 	}
-	return m, global
+	return m, global, accepted == 1 && path[0].logP <= logLevel
 }
 
 // logHidden returns the logarithm of the probability that in an unchanged series, when
@@ -199,8 +202,8 @@ type scanner struct {
 	sums   []float64
 	angles []float64
 
-	robustKnown, robustOK bool
-	robust, robustNu      float64
+	robust, robustNu float64 // see robustVariance
+	robustOK         bool
 }
 
 func newScanner(m *model) *scanner {
@@ -211,6 +214,7 @@ func newScanner(m *model) *scanner {
 		counts: buf[:0:n], sums: buf[n:n],
 	}
 	sc.scan(0)
+	sc.robust, sc.robustNu, sc.robustOK = m.s.robustVariance()
 	return sc
 }
 
@@ -334,23 +338,24 @@ func (sc *scanner) choose(logLevel float64) (element, stage, bool) {
 	if math.IsInf(st.logP, 1) {
 		return element{}, stage{}, false
 	}
-	if st.logP < logLevel+looseness {
+	// The exact value counts for the first element, and near the level.
+	if st.logP < logLevel+looseness && (len(m.count) == 1 || st.logP > logLevel-1) {
 		if st.kind == longStep {
 			st.logP = logScan(math.Sqrt(t2), nu, sc.allAngles()) - math.Log(shareStep)
 		} else {
 			st.logP = s.logKind(st.kind, math.Sqrt(t2), nu, st.samples)
 		}
 	}
-	if !sc.robustKnown {
-		sc.robustKnown = true
-		sc.robust, sc.robustNu, sc.robustOK = s.robustVariance()
-	}
-	if sc.robustOK && chosen.gain > 9*sc.robust {
+	if sc.robustOK && chosen.gain > notable*sc.robust {
 		t := math.Sqrt(chosen.gain / sc.robust)
 		st.logP = math.Min(st.logP, s.logKind(st.kind, t, safeDF(sc.robustNu, chosen.samples), chosen.samples)-math.Log(shareRobust))
 	}
 	return chosen, st, true
 }
+
+// notable is the square of a statistic against the scatter of neighbours that is worth a
+// second look: three standard deviations.
+const notable = 9
 
 // allAngles returns the angles of the long steps of all blocks.
 func (sc *scanner) allAngles() []float64 {

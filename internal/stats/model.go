@@ -10,6 +10,8 @@ type model struct {
 	sum     []float64 // sum of samples per block
 	between float64   // sum of squares of version means around block levels
 	v, nu   float64   // variance of a sample that tests use, and its degrees of freedom
+
+	quantile, quantileNu float64 // of 95 %, the last one computed
 }
 
 func (m *model) level(block int) float64 { return m.sum[block] / m.count[block] }
@@ -141,12 +143,13 @@ func (m *model) partition() *model {
 	most := min(maxElements, n, s.n-2)
 	last := make([]float64, n+1) // least sum of squares of the first j in the current number of segments
 	next := make([]float64, n+1)
-	from := make([]int32, (most+1)*(n+1))
+	from := make([][]int32, 2, 8) // per number of segments: where the last one starts
 	for j := 1; j <= n; j++ {
 		last[j] = rss(0, j)
 	}
 	best, bestCost := 1, cost(math.Max(last[n], 0))
-	for k := 2; k <= most && k <= best+4; k++ {
+	for k := 2; k <= most && k <= best+3; k++ {
+		from = append(from, make([]int32, n+1))
 		for j := k; j <= n; j++ {
 			least, where := math.Inf(1), 0
 			for i := k - 1; i < j; i++ {
@@ -155,7 +158,7 @@ func (m *model) partition() *model {
 				}
 			}
 			next[j] = least
-			from[k*(n+1)+j] = int32(where)
+			from[k][j] = int32(where)
 		}
 		last, next = next, last
 		if c := cost(math.Max(last[n], 0)) + price(k-1); c < bestCost {
@@ -170,7 +173,7 @@ func (m *model) partition() *model {
 	for k := best; k >= 1; k-- {
 		i := 0
 		if k > 1 {
-			i = int(from[k*(n+1)+j])
+			i = int(from[k][j])
 		}
 		first := 0
 		if i > 0 {

@@ -40,16 +40,22 @@ func Summarise(samples []float64, resolution float64) Repeats {
 	return r
 }
 
-// twoGroups splits sorted samples where that explains most (Fisher, J. Amer. Statist.
-// Assoc. 53, 1958) and says whether the distance of the means in units of the standard
-// deviation inside the groups (Ashman, Bird & Zepf, Astron. J. 108, 1994) is larger than
-// in 99 % of samples that have one mode.
+// twoGroups splits sorted samples where that explains most and says whether the groups
+// are further apart than in 99 % of samples from a distribution with one mode.
 func twoGroups(sorted []float64, resolution float64) (low, high float64, ok bool) {
-	n := len(sorted)
-	if n < leastBimodal {
+	if len(sorted) < leastBimodal {
 		return 0, 0, false
 	}
-	best, split := math.Inf(1), 0
+	low, high, v := bestSplit(sorted)
+	v = math.Max(v, math.Max(resolution*resolution/12, leastSD*leastSD))
+	critical := bimodalDistance[min(len(sorted), len(bimodalDistance)-1)]
+	return low, high, (high-low)/math.Sqrt(v) > critical
+}
+
+// bestSplit returns the means of the two groups of two or more sorted samples that leave
+// the least variance inside (Fisher, J. Amer. Statist. Assoc. 53, 1958), and that variance.
+func bestSplit(sorted []float64) (low, high, v float64) {
+	n := len(sorted)
 	sum, square := make([]float64, n+1), make([]float64, n+1)
 	for i, x := range sorted {
 		x -= sorted[0]
@@ -59,6 +65,7 @@ func twoGroups(sorted []float64, resolution float64) (low, high float64, ok bool
 		u := sum[j] - sum[i]
 		return math.Max(square[j]-square[i]-u*u/float64(j-i), 0)
 	}
+	best, split := math.Inf(1), 2
 	for k := 2; k <= n-2; k++ {
 		if w := inside(0, k) + inside(k, n); w < best {
 			best, split = w, k
@@ -66,9 +73,17 @@ func twoGroups(sorted []float64, resolution float64) (low, high float64, ok bool
 	}
 	low = sorted[0] + sum[split]/float64(split)
 	high = sorted[0] + (sum[n]-sum[split])/float64(n-split)
-	v := math.Max(best/float64(n-2), math.Max(resolution*resolution/12, leastSD*leastSD))
-	critical := bimodalDistance[min(n, len(bimodalDistance)-1)]
-	return low, high, (high-low)/math.Sqrt(v) > critical
+	return low, high, best / float64(n-2)
+}
+
+// GroupDistance returns the distance of the means of the best two groups of four or more
+// samples in units of the standard deviation inside the groups (Ashman, Bird & Zepf,
+// Astron. J. 108, 1994). The program calibrate tabulates it for samples with one mode.
+func GroupDistance(samples []float64) float64 {
+	xs := slices.Clone(samples)
+	slices.Sort(xs)
+	low, high, v := bestSplit(xs)
+	return (high - low) / math.Sqrt(math.Max(v, leastSD*leastSD))
 }
 
 // leastBimodal is the least number of samples that can show two groups of two.

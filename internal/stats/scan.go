@@ -27,7 +27,8 @@ import "math"
 // (docs/statistics.md).
 func logScan(t, nu float64, angles []float64) float64 {
 	single := logStudentTail(t, nu)
-	if single < -60 {
+	if single < -23 {
+		// So far out hardly two positions exceed t together.
 		return single + math.Log(float64(len(angles)+1))
 	}
 	r2 := t * t / (t*t + nu)
@@ -48,23 +49,26 @@ func logScan(t, nu float64, angles []float64) float64 {
 	return math.Min(logAdd(single, base+math.Log(2/math.Pi*sum)), 0)
 }
 
-// wedge returns ∫₀^θ ((1 − r²/cos²x)/(1 − r²))^((nu−1)/2) dx by Gauss–Legendre
-// quadrature. The integrand decreases from 1 like exp(−x²·nu·r²/(1−r²)/2).
+// wedge returns ∫₀^θ ((1 − r²/cos²x)/(1 − r²))^((nu−1)/2) dx =
+// ∫₀^θ (1 − τ·tan²x)^((nu−1)/2) dx, τ = t²/nu.
 func wedge(r2, nu, theta float64) float64 {
-	nodes, weights := legendre8[:], legendreWeights8[:]
-	switch spread := theta * theta * nu * r2 / (1 - r2); {
-	case spread < 0.1:
-		nodes, weights = legendre2[:], legendreWeights2[:]
-	case spread < 2:
-		nodes, weights = legendre4[:], legendreWeights4[:]
+	tau := r2 / (1 - r2)
+	tan := math.Tan(theta)
+	if u := tau * tan * tan; u < 0.15 {
+		// The integrand is exp(−e·(x/θ)²) to within u/4 of the exponent e at θ.
+		e := (nu - 1) / 2 * u * (1 + u*(0.5+u/3))
+		if e < 1e-8 {
+			return theta
+		}
+		root := math.Sqrt(e)
+		return theta * math.Sqrt(math.Pi) / 2 * math.Erf(root) / root
 	}
 	var s float64
-	for i, x := range nodes {
+	for i, x := range legendre8 {
 		for _, u := range [2]float64{theta / 2 * (1 - x), theta / 2 * (1 + x)} {
-			c := math.Cos(u)
-			v := 1 - r2/(c*c)
-			if v > 0 {
-				s += weights[i] * math.Exp(math.Log(v/(1-r2))*(nu-1)/2)
+			tan := math.Tan(u)
+			if v := 1 - tau*tan*tan; v > 0 {
+				s += legendreWeights8[i] * math.Exp(math.Log(v)*(nu-1)/2)
 			}
 		}
 	}
@@ -74,10 +78,6 @@ func wedge(r2, nu, theta float64) float64 {
 // Nodes and weights of Gauss–Legendre quadrature on [−1, 1], positive half
 // (Abramowitz & Stegun, table 25.4).
 var (
-	legendre2        = [1]float64{0.5773502691896257}
-	legendreWeights2 = [1]float64{1}
-	legendre4        = [2]float64{0.3399810435848563, 0.8611363115940526}
-	legendreWeights4 = [2]float64{0.6521451548625461, 0.3478548451374538}
 	legendre8        = [4]float64{0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363}
 	legendreWeights8 = [4]float64{0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763}
 )
@@ -164,4 +164,22 @@ func logChoose(n, k int) float64 {
 	b, _ := math.Lgamma(float64(k + 1))
 	c, _ := math.Lgamma(float64(n - k + 1))
 	return a - b - c
+}
+
+// StepBound returns the probability with which detection bounds the largest |t| of a step
+// in an unchanged series of so many versions with one sample each, at least side versions
+// on both sides. The program calibrate compares it with simulation.
+func StepBound(t float64, versions, side int) float64 {
+	cum := make([]float64, versions)
+	for i := range cum {
+		cum[i] = float64(i + 1)
+	}
+	return math.Exp(logScan(t, float64(versions-2), stepAngles(nil, cum, side, versions-side)))
+}
+
+// FewBound returns the probability with which detection bounds the |t| of so few samples
+// against the rest, with nu degrees of freedom. The program calibrate compares it with
+// simulation.
+func FewBound(t, nu, samples float64) float64 {
+	return math.Exp(logStudentTail(t, safeDF(nu, samples)))
 }

@@ -27,7 +27,7 @@ func studentQuantile(level, nu float64) float64 {
 		slope := -t * math.Exp(logNorm-(nu+1)/2*math.Log1p(t*t/nu)-p)
 		step := (target - p) / slope
 		t *= math.Exp(math.Max(-1, math.Min(1, step)))
-		if math.Abs(step) < 1e-9 {
+		if math.Abs(step) < 1e-6 { // the next step would be its square
 			break
 		}
 	}
