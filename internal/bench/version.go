@@ -27,6 +27,9 @@ var (
 // numbered ones, then main, master, dev and HEAD, then unknown. Two spellings
 // that mean the same release (v8.1.0 and 8.1.0) give the same key.
 func VersionKey(version string) string {
+	if key, ok := plainKey(version); ok {
+		return key
+	}
 	v := strings.ToLower(strings.TrimSpace(version))
 	switch v {
 	case "", "unknown":
@@ -64,6 +67,44 @@ func VersionKey(version string) string {
 		b.WriteString("#~" + rest)
 	}
 	return b.String()
+}
+
+// plainKey is VersionKey of a version that is made of numbers and dots alone, as
+// nearly all are, without regular expressions: pages compare versions often. ok is
+// false for any other.
+func plainKey(version string) (key string, ok bool) {
+	digits := 0 // of the number that is being read
+	for i := range len(version) {
+		switch c := version[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '.' && digits > 0:
+			digits = 0
+		default:
+			return "", false
+		}
+	}
+	if digits == 0 {
+		return "", false
+	}
+	b := make([]byte, 0, 2*len(version)+2)
+	b = append(b, '1')
+	for i := 0; i < len(version); {
+		end := i
+		for end < len(version) && version[end] != '.' {
+			end++
+		}
+		for i < end && version[i] == '0' {
+			i++
+		}
+		b = append(b, byte('a'+min(end-i, 25)))
+		b = append(b, version[i:end]...)
+		if end < len(version) {
+			b = append(b, '.')
+		}
+		i = end + 1
+	}
+	return string(append(b, '#')), true
 }
 
 // padNumber prefixes the digits with their count, so that text order is number

@@ -107,3 +107,19 @@ func FuzzVersionKey(f *testing.F) {
 		}
 	})
 }
+
+// Versions of numbers alone take a short way; its keys are those of the long one,
+// which spaces around a version lead to.
+func TestKeyOfPlainVersions(t *testing.T) {
+	t.Parallel()
+	for _, v := range []string{"0", "00", "8", "8.6.7", "08.06", "10.10.0", "8.0.0", "1.2.3.4.5", "123456789012345678901234567890.1", "8.100.0007"} {
+		if plain, long := VersionKey(v), VersionKey(" "+v); plain != long {
+			t.Errorf("%s: %q, the long way %q", v, plain, long)
+		}
+	}
+	for _, v := range []string{"8.", ".8", "8..1", "", "8.6-rc1", "v8"} {
+		if key, ok := plainKey(v); ok {
+			t.Errorf("%q is taken for numbers alone: %q", v, key)
+		}
+	}
+}

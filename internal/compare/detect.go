@@ -15,7 +15,12 @@ const StoredLevel = 0.001
 // keep. Every sample that may be compared counts, never the median shown; a
 // series without changes comes out with an empty list, so that the store learns
 // that earlier ones dissolved. It is a [bench.DetectFunc] and never fails.
-func Detect(_ context.Context, t bench.Touched) ([]bench.Detection, error) {
+func Detect(ctx context.Context, t bench.Touched) ([]bench.Detection, error) {
+	return detect(ctx, t, StoredLevel)
+}
+
+// detect is [Detect] with changes up to a level.
+func detect(_ context.Context, t bench.Touched, level float64) ([]bench.Detection, error) {
 	out := make([]bench.Detection, 0, len(t.Series))
 	for _, s := range t.Series {
 		d := bench.Detection{SeriesID: s.ID}
@@ -36,12 +41,12 @@ func Detect(_ context.Context, t bench.Touched) ([]bench.Detection, error) {
 				at = append(at, q)
 			}
 		}
-		found := stats.Detect(logs, stats.Options{Level: StoredLevel, Resolution: relativeResolution(s.Points)})
+		found := stats.Detect(logs, stats.Options{Level: level, Resolution: relativeResolution(s.Points)})
 		for _, c := range found {
 			f := bench.FoundChange{
 				Shape: bench.Shape(c.Shape), From: at[c.From].Version, To: at[c.To].Version,
 				Effect: c.Effect, Low: c.Low, High: c.High, Neighbours: c.Neighbours, P: c.P, PHere: c.PHere, OneRun: c.OneRun,
-				Before: level(c.Before, at), After: level(c.After, at),
+				Before: levelOf(c.Before, at), After: levelOf(c.After, at),
 				NewCampaign: paused(at[c.From], at[c.To], t.Campaigns),
 			}
 			if c.Back >= 0 {
@@ -54,7 +59,7 @@ func Detect(_ context.Context, t bench.Touched) ([]bench.Detection, error) {
 	return out, nil
 }
 
-func level(s stats.Segment, at []bench.Point) bench.Level {
+func levelOf(s stats.Segment, at []bench.Point) bench.Level {
 	return bench.Level{First: at[s.First].Version, Last: at[s.Last].Version, Mean: s.Level, N: s.N}
 }
 
