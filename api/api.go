@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -85,7 +86,7 @@ func Register(r chi.Router, c Config) {
 	}
 	s := &server{c}
 	useProblems()
-	r.Use(noSniff, s.recoverer, s.checkQuery, middleware.Compress(5, "application/json", "text/csv", "application/openapi+json"))
+	r.Use(noSniff, s.recoverer, s.checkQuery, compress("application/json", "text/csv", "application/openapi+json"))
 
 	config := huma.DefaultConfig("relqps", c.Version)
 	config.Info.Description = "Results of database benchmarks: upload, read as series relative to a base, correct."
@@ -132,6 +133,21 @@ func tidy(o *huma.OpenAPI) {
 var jsonFormat = huma.Format{
 	Marshal:   func(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) },
 	Unmarshal: json.Unmarshal,
+}
+
+// compress is chi's middleware with an encoder that takes half the time for the
+// same size.
+func compress(types ...string) func(http.Handler) http.Handler {
+	const level = 5
+	c := middleware.NewCompressor(level, types...)
+	c.SetEncoder("gzip", func(w io.Writer, level int) io.Writer {
+		z, err := gzip.NewWriterLevel(w, level)
+		if err != nil {
+			panic(err) // only for an unknown level
+		}
+		return z
+	})
+	return c.Handler
 }
 
 // noSniff keeps browsers from taking an answer for something else than it says.
