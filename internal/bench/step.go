@@ -74,7 +74,8 @@ func digits(text string) int {
 	return int(n)
 }
 
-// stepInfo is what is known of db_bench's steps (benchmark.sh's sequence).
+// stepInfo is what is known of steps, each suite's in the order they run:
+// db_bench's in benchmark.sh's sequence.
 var stepInfo = []struct {
 	name, short, group string
 	role               Role
@@ -96,6 +97,56 @@ var stepInfo = []struct {
 	{"overwriteandwait", "", "write", RoleMeasure},
 	{"updaterandom", "", "write", RoleMeasure},
 	{"mergerandom", "", "write", RoleMeasure},
+	// The Insert Benchmark; its query steps are not listed, see [queryStep].
+	{"l.i0", "", "load", RoleMeasure},
+	{"l.x", "", "index", RoleMeasure},
+	{"l.i1", "", "insert", RoleMeasure},
+	{"l.i2", "", "insert", RoleMeasure},
+}
+
+// ibenchQueryRe is the grammar of the names that files and directories of the
+// Insert Benchmark give its query steps: q.L2.ips500 and q500.1 (the same step,
+// by place and by turn), qr500.L3 (range queries), qp500.L4 (point queries).
+var ibenchQueryRe = regexp.MustCompile(`^(?:q\.L\d{1,4}\.ips(\d{1,9})|q(\d{1,9})(?:\.\d{1,4})?|q([rp]\d{1,9})(?:\.L\d{1,4})?)$`)
+
+// IBenchStep gives the step that a name of the Insert Benchmark's files and
+// directories stands for; ok is false for a name that is none. Query steps are
+// named by kind and rate of the inserts beside them: q500, qr500, qp500.
+func IBenchStep(name string) (step string, ok bool) {
+	switch name {
+	case "l.i0", "l.x", "l.i1", "l.i2":
+		return name, true
+	}
+	m := ibenchQueryRe.FindStringSubmatch(name)
+	if m == nil {
+		return "", false
+	}
+	return "q" + m[1] + m[2] + m[3], true
+}
+
+// queryStep reads the name of a query step of the Insert Benchmark: kind is 0
+// for q, 1 for qr, 2 for qp.
+func queryStep(step string) (rate, kind int, ok bool) {
+	rest, found := strings.CutPrefix(step, "q")
+	if !found || rest == "" {
+		return 0, 0, false
+	}
+	switch rest[0] {
+	case 'r':
+		rest, kind = rest[1:], 1
+	case 'p':
+		rest, kind = rest[1:], 2
+	}
+	if len(rest) > 9 {
+		return 0, 0, false
+	}
+	for i := 0; i < len(rest); i++ {
+		if rest[i] < '0' || rest[i] > '9' {
+			return 0, 0, false
+		}
+	}
+	rate, err := strconv.Atoi(rest)
+	return rate, kind, err == nil
 }
 
 // StepRole gives a step's role: revrange, overwritesome and flush prepare the
@@ -111,20 +162,23 @@ func StepRole(suite, step string) Role {
 	return RoleMeasure
 }
 
-// StepGroup gives the heading under which pages list a step: load, point read,
-// range read, read while writing, write, or other.
+// StepGroup gives the heading under which pages list a step, one of
+// [StepGroups].
 func StepGroup(step string) string {
 	for _, s := range stepInfo {
 		if s.name == step {
 			return s.group
 		}
 	}
+	if _, _, ok := queryStep(step); ok {
+		return "query while inserting"
+	}
 	return "other"
 }
 
 // StepGroups lists the groups in the order pages show them.
 func StepGroups() []string {
-	return []string{"load", "point read", "range read", "read while writing", "write", "other"}
+	return []string{"load", "point read", "range read", "read while writing", "write", "index", "insert", "query while inserting", "other"}
 }
 
 // ShortStep gives the name that published charts use where space is short
@@ -138,8 +192,7 @@ func ShortStep(step string) string {
 	return step
 }
 
-// CompareSteps orders steps by group, then by their place in benchmark.sh's
-// sequence, then by name.
+// CompareSteps orders steps by group, then in the order they run, then by name.
 func CompareSteps(a, b string) int {
 	rank := func(step string) (group, place int) {
 		g := StepGroup(step)
@@ -153,6 +206,9 @@ func CompareSteps(a, b string) int {
 			if s.name == step {
 				place = i
 			}
+		}
+		if rate, kind, ok := queryStep(step); ok {
+			place += 3*rate + kind
 		}
 		return group, place
 	}

@@ -53,8 +53,9 @@ func TestRolesOfSteps(t *testing.T) {
 
 func TestStepsAreShownInTheOrderTheyRun(t *testing.T) {
 	t.Parallel()
-	want := []string{"fillseq", "readrandom", "multireadrandom", "revrange", "fwdrange", "revrangewhilewriting", "fwdrangewhilewriting",
-		"readwhilewriting", "overwritesome", "flush", "overwrite", "overwriteandwait", "l.i0", "q100"}
+	want := []string{"fillseq", "l.i0", "readrandom", "multireadrandom", "revrange", "fwdrange", "revrangewhilewriting", "fwdrangewhilewriting",
+		"readwhilewriting", "overwritesome", "flush", "overwrite", "overwriteandwait", "l.x", "l.i1", "l.i2",
+		"q100", "qr100", "qp100", "q500", "qr500", "qp500", "q1000", "qr1000", "qp1000", "made up"}
 	got := slices.Clone(want)
 	slices.Reverse(got)
 	slices.SortFunc(got, CompareSteps)
@@ -66,8 +67,28 @@ func TestStepsAreShownInTheOrderTheyRun(t *testing.T) {
 			t.Errorf("%s is in group %q, which is not listed", step, StepGroup(step))
 		}
 	}
-	if StepGroup("readwhilewriting") != "read while writing" || StepGroup("l.i0") != "other" {
-		t.Error("groups")
+	for step, group := range map[string]string{
+		"readwhilewriting": "read while writing", "l.i0": "load", "l.x": "index", "l.i1": "insert", "l.i2": "insert",
+		"q100": "query while inserting", "qr100": "query while inserting", "qp1000": "query while inserting",
+		"q": "other", "qx100": "other", "q100.1": "other", "q99999999999": "other", "made up": "other",
+	} {
+		if got := StepGroup(step); got != group {
+			t.Errorf("%s is in group %q, want %q", step, got, group)
+		}
+	}
+}
+
+func TestNamesOfInsertBenchmarkSteps(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"l.i0": "l.i0", "l.x": "l.x", "l.i1": "l.i1", "l.i2": "l.i2",
+		"q.L1.ips100": "q100", "q.L12.ips1000": "q1000", "q100.1": "q100", "q1000.2": "q1000", "q100": "q100",
+		"qr100.L1": "qr100", "qp1000.L6": "qp1000", "qr500": "qr500",
+		"": "", "l.i3": "", "l.i0.x": "", "q": "", "q.L1": "", "q.ips100": "", "qr": "", "qr100.1": "", "q100.L1": "", "readrandom": "", "qx100.L1": "",
+	} {
+		if got, ok := IBenchStep(name); got != want || ok != (want != "") {
+			t.Errorf("IBenchStep(%q) = %q, %t; want %q", name, got, ok, want)
+		}
 	}
 }
 
