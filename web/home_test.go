@@ -239,3 +239,37 @@ func TestTintsHaveFourStepsASide(t *testing.T) {
 		t.Errorf("%v, want %s", got, want)
 	}
 }
+
+func TestFiguresOfARunAreShortAndWholeForThoseWhoAsk(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]view.Figure{
+		0: {Text: "0"}, 1234567: {Text: "1,234,567"}, 0.067802734375: {Text: "0.0678027", Full: "0.067802734375"},
+		50682.27412: {Text: "50,682.3", Full: "50,682.27412"}, 12.5: {Text: "12.5"}, -0.1234567891: {Text: "−0.123457", Full: "−0.1234567891"},
+	} {
+		if got := figure(v); got != want {
+			t.Errorf("%v: %+v, want %+v", v, got, want)
+		}
+	}
+}
+
+func TestARunShowsTheFirstFigureOverTimeAndLinksTheOthers(t *testing.T) {
+	t.Parallel()
+	line := func(name string) bench.TimeSeries {
+		return bench.TimeSeries{Name: name, StepS: 1, Values: []float64{1, 2}}
+	}
+	h := newHandler(t, &fakeSource{run: map[int64]bench.RunDetail{5: {RunSummary: bench.RunSummary{ID: 5}, Results: []bench.StoredResult{
+		{Result: bench.Result{Step: bench.Step{Name: "a b"}, TimeSeries: []bench.TimeSeries{line("qps"), line("size"), {Name: "once", StepS: 1, Values: []float64{7}}}}},
+	}}}})
+	d := page(t, h, "/runs/5")
+	if n := d.Find("[data-time]").Length(); n != 1 {
+		t.Errorf("%d charts", n)
+	}
+	more := d.Find("a[href='/runs/5?step=a+b']")
+	if squeeze(more.Text()) != "2 more figures over time" {
+		t.Errorf("link %q", more.Text())
+	}
+	d = page(t, h, "/runs/5?step=a+b")
+	if charts, figures := d.Find("[data-time]").Length(), d.Find("article figure").Length(); charts != 2 || figures != 3 {
+		t.Errorf("a single value is told, not drawn: %d charts of %d figures", charts, figures)
+	}
+}

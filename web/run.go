@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,10 +151,10 @@ func metricTable(results []bench.StoredResult) view.MetricTable {
 		row := view.MetricRow{Title: m.Title, Unit: m.Unit, Direction: arrow(m.Direction), About: m.About}
 		var sources []string
 		for _, r := range results {
-			cell := compare.Missing
+			cell := view.Figure{Text: compare.Missing}
 			for _, v := range r.Values {
 				if v.Metric == name {
-					cell = compare.FormatFull(v.Number)
+					cell = figure(v.Number)
 					if v.SourceName != "" && v.SourceName != m.Title {
 						sources = appendNew(sources, v.SourceName)
 					}
@@ -165,6 +166,21 @@ func metricTable(results []bench.StoredResult) view.MetricTable {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// figure shows a number with six significant digits, all those of its whole part,
+// and keeps the rest for those who ask.
+func figure(v float64) view.Figure {
+	full := compare.FormatFull(v)
+	if v == 0 {
+		return view.Figure{Text: full}
+	}
+	scale := math.Pow(10, math.Max(0, 5-math.Floor(math.Log10(math.Abs(v)))))
+	text := compare.FormatFull(math.Round(v*scale) / scale)
+	if text == full || math.IsInf(scale, 0) {
+		return view.Figure{Text: full}
+	}
+	return view.Figure{Text: text, Full: full}
 }
 
 func arrow(d bench.Direction) string {
@@ -181,7 +197,7 @@ func resultAnchor(i int) string { return fmt.Sprintf("r%d", i) }
 
 func resultPart(d bench.RunDetail, r bench.StoredResult, i int, large bool) (view.ResultPart, error) {
 	part := view.ResultPart{
-		ID: resultAnchor(i), Step: r.Step.Name, Reason: r.Reason, Started: r.Started.String(), Command: r.Command,
+		ID: resultAnchor(i), Step: r.Step.Name, Alone: large, Reason: r.Reason, Started: r.Started.String(), Command: r.Command,
 		Href: chartsQuery{
 			System: d.System, Suite: d.Suite, Servers: orNone(d.Server), Workloads: orNone(d.Workload), Steps: []string{r.Step.Name},
 			Metric: bench.PrimaryMetric(d.Suite, r.Step.Name), Compilers: orNone(d.Build.Compiler), Configs: orNone(d.Config),
@@ -231,17 +247,23 @@ func resultPart(d bench.RunDetail, r bench.StoredResult, i int, large bool) (vie
 		part.Warnings = append(part.Warnings, w.String())
 	}
 	for _, f := range r.From {
-		text := f.File
+		title := f.File
 		if f.Line > 0 {
-			text += ":" + strconv.Itoa(f.Line)
+			title += ":" + strconv.Itoa(f.Line)
 		}
-		part.Sources = append(part.Sources, view.Link{Text: text, Href: uploadHref(f.UploadID)})
+		part.Sources = append(part.Sources, view.Link{Text: path.Base(title), Title: title, Href: uploadHref(f.UploadID)})
 	}
 	limit := chart.TimePointsSmall
 	if large {
 		limit = chart.TimePointsMax
 	}
 	for k, t := range r.TimeSeries {
+		// The page of a whole run shows the first of each step.
+		if k > 0 && !large {
+			part.More = plural(len(r.TimeSeries)-1, "more figure over time", "more figures over time")
+			part.MoreHref = runHref(d.ID) + "?step=" + escape(r.Step.Name)
+			break
+		}
 		c, err := timeChart(d, r, t, fmt.Sprintf("t%d-%d", i, k), limit)
 		if err != nil {
 			return part, err
@@ -249,7 +271,11 @@ func resultPart(d bench.RunDetail, r bench.StoredResult, i int, large bool) (vie
 		part.Series = append(part.Series, c)
 	}
 	for _, h := range r.Histograms {
-		part.Histograms = append(part.Histograms, histogram(h))
+		if strings.HasPrefix(h.Operation, "rocksdb.") { // of --statistics; there are dozens
+			part.Statistics = append(part.Statistics, histogram(h))
+		} else {
+			part.Histograms = append(part.Histograms, histogram(h))
+		}
 	}
 	part.Breakdowns = breakdowns(r.Breakdowns)
 	return part, nil
@@ -274,7 +300,10 @@ func timeChart(d bench.RunDetail, r bench.StoredResult, t bench.TimeSeries, id s
 	if err != nil {
 		return view.TimeChart{}, err
 	}
-	c := view.TimeChart{ID: id, Title: t.Name, Figure: f}
+	c := view.TimeChart{ID: id, Title: t.Name}
+	if len(t.Values) > 1 {
+		c.Figure = f
+	}
 	if t.Unit != "" {
 		c.Title += ", " + t.Unit
 	}
@@ -301,7 +330,10 @@ func timeChart(d bench.RunDetail, r bench.StoredResult, t bench.TimeSeries, id s
 
 // histogram makes a table of a distribution; empty buckets are left out.
 func histogram(h bench.Histogram) view.Histogram {
-	out := view.Histogram{Title: "Response times"}
+	out := view.Histogram{Title: "Response times", Unit: cmp.Or(h.Unit, "range")}
+	if h.Unit != "µs" {
+		out.Title = "Distribution"
+	}
 	if h.Operation != "" {
 		out.Title += " of " + h.Operation
 	}
@@ -354,12 +386,13 @@ func histogram(h bench.Histogram) view.Histogram {
 
 func breakdowns(list []bench.Breakdown) []view.Breakdown {
 	var out []view.Breakdown
-	for _, b := range list {
-		if len(out) == 0 || out[len(out)-1].Title != b.Key {
-			out = append(out, view.Breakdown{Title: b.Key, Unit: cmp.Or(b.Unit, "value")})
+	for i, b := range list {
+		if i == 0 || list[i-1].Key != b.Key {
+			out = append(out, view.Breakdown{Title: strings.ReplaceAll(b.Key, "_", " ")})
 		}
 		last := &out[len(out)-1]
-		last.Rows = append(last.Rows, view.BreakdownRow{Bucket: b.Bucket, Samples: compare.FormatFull(float64(b.Samples)), Value: compare.FormatFull(b.Value)})
+		last.Samples = last.Samples || b.Samples > 0
+		last.Rows = append(last.Rows, view.BreakdownRow{Bucket: b.Bucket, Samples: compare.FormatFull(float64(b.Samples)), Value: compare.FormatFull(b.Value) + unitSuffix(b.Unit)})
 	}
 	return out
 }

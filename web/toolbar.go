@@ -117,7 +117,7 @@ func valuesOf(in chartsInput, d dimension) []string {
 }
 
 func choices(in chartsInput, d dimension, values, chosen []string) []view.Choice {
-	several := d.name != "system" && d.name != "suite"
+	several := d.name != "system" && d.name != "suite" && !in.Given.Report
 	var out []view.Choice
 	for _, v := range values {
 		c := view.Choice{Name: d.label(v), Current: slices.Contains(chosen, v), Leaves: leaves(in, d, []string{v})}
@@ -286,7 +286,7 @@ func presets(in chartsInput, a compared) []view.Link {
 		links = append(links, l)
 	}
 	all := func(q *chartsQuery) { q.From, q.To, q.At = "", "", "" }
-	if len(majors) > 1 && len(across(a.all)) < len(a.all) {
+	if len(majors) > 1 && len(across(a.all)) < len(a.all) && !q.Report {
 		links = append(links, view.Link{
 			Text: "across", Title: "a few versions of every major", Current: q.Across && q.From == "" && q.To == "",
 			Href: q.with(func(q *chartsQuery) { all(q); q.Across = true }).String(),
@@ -296,6 +296,9 @@ func presets(in chartsInput, a compared) []view.Link {
 		Text: "all", Current: !q.Across && q.From == "" && q.To == "",
 		Href: q.with(func(q *chartsQuery) { all(q); q.Across = false }).String(),
 	})
+	if len(links) == 1 && links[0].Current {
+		return nil // nothing to choose from
+	}
 	if !current && (q.From != "" || q.To != "") {
 		links = append(links, view.Link{Text: openSpan(q.From, q.To), Href: q.String(), Current: true})
 	}

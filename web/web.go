@@ -86,7 +86,7 @@ func New(c Config) (http.Handler, error) {
 	}
 	s := &server{Config: c, files: files}
 	r := chi.NewRouter()
-	r.Use(requestID, securityHeaders, s.recoverer)
+	r.Use(requestID, securityHeaders, s.recoverer, middleware.GetHead)
 	r.Method(http.MethodGet, staticPrefix+"*", files)
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(5, "text/html", "text/markdown", "text/plain"))

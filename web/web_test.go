@@ -185,6 +185,15 @@ func TestOtherMethodsAreToldSo(t *testing.T) {
 	}
 }
 
+func TestAHeadRequestIsAnsweredLikeAGet(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	newHandler(t, &fakeSource{}).ServeHTTP(w, httptest.NewRequest(http.MethodHead, "/charts", nil))
+	if w.Code != http.StatusOK {
+		t.Errorf("status %d", w.Code)
+	}
+}
+
 func TestAPanicIsAnErrorPage(t *testing.T) {
 	t.Parallel()
 	w := get(t, newHandler(t, panicking{}), "/")

@@ -38,7 +38,7 @@ func NewTimeFigure(t bench.TimeSeries, limit int) (TimeFigure, error) {
 	line.SetGlobalOptions(
 		charts.WithAnimation(false),
 		charts.WithXAxisOpts(opts.XAxis{
-			Type: "value", Min: "dataMin", Max: "dataMax",
+			Type: "value", Min: "dataMin", Max: "dataMax", MinInterval: 1,
 			SplitLine: &opts.SplitLine{Show: opts.Bool(false)},
 			AxisLine:  &opts.AxisLine{Show: opts.Bool(true), OnZero: opts.Bool(false), LineStyle: &opts.LineStyle{Color: "--line-2", Width: 1}},
 		}),
@@ -48,7 +48,7 @@ func NewTimeFigure(t bench.TimeSeries, limit int) (TimeFigure, error) {
 			AxisLine:  &opts.AxisLine{Show: opts.Bool(false)},
 		}),
 	)
-	line.AddSeries(t.Name, nil, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(len(data) < 2), ConnectNulls: opts.Bool(false)}),
+	line.AddSeries(t.Name, nil, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), ConnectNulls: opts.Bool(false)}),
 		charts.WithSeriesOpts(func(s *charts.SingleSeries) { s.Data = data }))
 	line.Validate()
 	option := line.JSON()

@@ -66,7 +66,7 @@ export function drawComparison(d: Drawing, token: Tokens): EChartsCoreOption {
     const ratios = d.ratios[i] ?? [];
     const colour = (v: Verdict) => (single ? token(verdictColour[v]) : token(line.style.colour ?? "--ink"));
     const of = (k: number): Verdict => judge(ratios[k] ?? { relative: null, low: null, high: null }, line.flagged?.includes(k) ?? false, view.metric.direction);
-    const s: Item = { ...server[i], data: at.map((p, k) => [k, p]), clip: true, itemStyle: { color: colour("undecided") } };
+    const s: Item = { ...server[i], data: at.map((p, k) => [k, p]), clip: true, itemStyle: { color: single ? token("--ink") : colour("undecided") } };
     if (single) s["lineStyle"] = { ...(s["lineStyle"] as Item), color: gradient(d, line, positions[0] ?? [], grid.left, perVersion, token) };
     if (i === 0) s["markLine"] = { ...(server[0]?.["markLine"] as Item), data: marks };
     else delete s["markLine"];
