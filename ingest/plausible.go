@@ -83,10 +83,13 @@ func implausibleResult(r *bench.Result) string {
 			return fmt.Sprintf("no such metric: %q", r.Primary)
 		}
 	}
-	for _, v := range r.Values {
-		if !allFinite(v.Number, v.Resolution) || v.Resolution < 0 {
+	for i := range r.Values {
+		if v := &r.Values[i]; !isFinite(v.Number) || !isFinite(v.Resolution) || v.Resolution < 0 {
 			return fmt.Sprintf("%s: a value of %g with a resolution of %g", v.Metric, v.Number, v.Resolution)
 		}
+	}
+	if len(r.Histograms)+len(r.TimeSeries)+len(r.Breakdowns) == 0 {
+		return ""
 	}
 	operations := map[string]bool{}
 	for i := range r.Histograms {
@@ -106,7 +109,7 @@ func implausibleResult(r *bench.Result) string {
 			return "a time series without a name"
 		case names[t.Name]:
 			return fmt.Sprintf("two time series %q", t.Name)
-		case !allFinite(t.StartS, t.StepS) || t.StepS <= 0:
+		case !isFinite(t.StartS) || !isFinite(t.StepS) || t.StepS <= 0:
 			return fmt.Sprintf("time series %q: a step of %g seconds from %g", t.Name, t.StepS, t.StartS)
 		}
 		for _, v := range t.Values {
@@ -125,7 +128,7 @@ func implausibleResult(r *bench.Result) string {
 			return "a breakdown without a key"
 		case cells[at]:
 			return fmt.Sprintf("two breakdowns of %q at %q", b.Key, b.Bucket)
-		case b.Samples < 0 || !allFinite(b.Value):
+		case b.Samples < 0 || !isFinite(b.Value):
 			return fmt.Sprintf("breakdown of %q: %d samples, value %g", b.Key, b.Samples, b.Value)
 		}
 		cells[at] = true
@@ -146,7 +149,7 @@ func implausibleHistogram(h *bench.Histogram) string {
 	}
 	for i, b := range h.Bounds {
 		switch {
-		case !allFinite(b, shares[i]):
+		case !isFinite(b) || !isFinite(shares[i]):
 			return "a bound or a figure that is not finite"
 		case i > 0 && b <= h.Bounds[i-1]:
 			return "bounds that do not rise"
@@ -155,7 +158,7 @@ func implausibleHistogram(h *bench.Histogram) string {
 		}
 	}
 	for _, v := range []*float64{h.Count, h.Min, h.Max, h.Average, h.StdDev} {
-		if v != nil && !allFinite(*v) {
+		if v != nil && !isFinite(*v) {
 			return "a figure that is not finite"
 		}
 	}
@@ -164,13 +167,13 @@ func implausibleHistogram(h *bench.Histogram) string {
 
 // isName reports whether a name can be stored and shown: it is UTF-8 without
 // control characters.
-func isName(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) }
-
-func allFinite(values ...float64) bool {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
+func isName(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7f { // beyond plain letters it takes longer
+			return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 		}
 	}
 	return true
 }
+
+func isFinite(v float64) bool { return v-v == 0 }
