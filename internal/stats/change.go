@@ -191,8 +191,8 @@ func (m *model) logPartial(p place) (logP, here float64) {
 	case m.encloses(x, y) || m.encloses(y, x):
 		return s.logOfKind(window, t, nu, samples)
 	default:
-		logP = math.Min(logScan(t, nu, s.wholeAngles())-math.Log(shareStep), 0)
-		return logP, math.Min(logStudentTail(t, nu)-math.Log(shareStep)-logP, 0)
+		logP = math.Min(logScan(t, nu, s.wholeAngles())-math.Log(s.share.step), 0)
+		return logP, math.Min(logStudentTail(t, nu)-math.Log(s.share.step)-logP, 0)
 	}
 }
 

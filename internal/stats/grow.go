@@ -2,18 +2,24 @@ package stats
 
 import "math"
 
-// The shares of the alarm rate. Steps with enough versions on both sides get most:
-// they are what one looks for, and power there is what the rate buys. The bounds of
-// the other kinds hold with room to spare, so that the sum may exceed one a little;
+// shares of the alarm rate by what raises the alarm. Steps with enough versions on both
+// sides get most: they are what one looks for, and power there is what the rate buys. The
+// bounds of the other kinds hold with room to spare, so that the sum may exceed one;
 // docs/statistics.md has the rates that result.
-const (
-	shareStep   = 0.87  // at least three to eight versions on both sides, see newSeries
-	shareNear   = 0.03  // three or more, but fewer than that
-	shareShort  = 0.10  // one or two versions, inside or at an end
-	shareNewest = 0.035 // the last version alone, in addition to its part of the above
-	shareWindow = 0.03  // three or more versions out and back
-	shareHidden = 0.20  // any of these among others that hide it, for each number of those
-	shareRobust = 0.02  // any of these, against the scatter of neighbours
+type shares struct {
+	step   float64 // at least three to twelve samples on both sides, see newSeries
+	near   float64 // three or more versions, but fewer samples than that
+	short  float64 // one or two versions, inside or at an end
+	newest float64 // the last version alone, in addition to its part of the above
+	window float64 // three or more versions out and back
+	hidden float64 // any of these among others that hide it, for each number of those
+	robust float64 // any of these, against the scatter of neighbours
+}
+
+var (
+	singleShares = shares{step: 0.88, near: 0.03, short: 0.10, newest: 0.035, window: 0.03, hidden: 0.40, robust: 0.02}
+	// With repeats a version stands out by itself, and steps may have more.
+	repeatedShares = shares{step: 0.97, near: 0.03, short: 0.07, newest: 0.03, window: 0.03, hidden: 0.40, robust: 0.02}
 )
 
 const (
@@ -83,7 +89,7 @@ const looseness = 2.1
 func (s *series) logKind(k kind, t, nu, samples float64) float64 {
 	p := logStudentTail(t, k.df(nu, samples))
 	if k == window {
-		return p + math.Log(math.Max(windows(gaussianQuantile(p), s.n), 1)/shareWindow)
+		return p + math.Log(math.Max(windows(gaussianQuantile(p), s.n), 1)/s.share.window)
 	}
 	return p + s.contrasts(k)
 }
@@ -172,14 +178,14 @@ func (s *series) grow(logLevel float64) (m *model, logP float64, alone bool) {
 // noise, 2 to 6 elements, 9 to 80 versions, rates from 0.05 to 0.0003). Results that
 // would not be below enough are not computed: 0.
 func (s *series) logHidden(set []stage, blocks int, enough float64) float64 {
-	j := float64(len(set) - 1)
 	v, nu := s.variance(set[len(set)-1].between, blocks+len(set))
 	if nu < 2 {
 		return 0
 	}
-	u := j * math.Min(0.95, math.Max(0.4, 16/float64(s.n)))
-	w := hiddenSlope[len(set)]
-	rate := func(l float64) float64 { return (l+u-3*w)/(1+w) - math.Log(shareHidden) }
+	n := float64(s.n)
+	u := hidden[len(set)].offset * math.Min(1, math.Max(0.45, 26/n))
+	w := math.Min(hidden[len(set)].slope, 0.033*n)
+	rate := func(l float64) float64 { return (l+u-3*w)/(1+w) - math.Log(s.share.hidden) }
 	least := 0.0
 	for _, st := range set {
 		if bound := s.logBound(st.kind, st.gain/v, nu, st.samples) - looseness; bound < least && rate(bound) < enough {
@@ -189,8 +195,11 @@ func (s *series) logHidden(set []stage, blocks int, enough float64) float64 {
 	return math.Min(rate(least), 0)
 }
 
-// hiddenSlope is w of logHidden by the number of elements: 0.25·(elements−1)^0.7.
-var hiddenSlope = [lookAhead + 1]float64{2: 0.25, 3: 0.406, 4: 0.539, 5: 0.660, 6: 0.771}
+// hidden holds u and w of logHidden by the number of elements j, before they depend on
+// the number of versions: (j−1)^1.2 and 0.25·(j−1)^0.8.
+var hidden = [lookAhead + 1]struct{ offset, slope float64 }{
+	2: {1, 0.25}, 3: {2.30, 0.435}, 4: {3.74, 0.602}, 5: {5.28, 0.758}, 6: {6.90, 0.906},
+}
 
 // scanner keeps the best candidate of each kind per block, so that adding an element
 // only rescans the blocks it touches.
@@ -310,10 +319,12 @@ func (sc *scanner) scan(block int) {
 }
 
 // choose returns the candidate that chance explains least, with the logarithm of its
-// probability: exact where that is below the level.
+// probability: exact where that is below the level. Where it is not, the candidate that
+// explains most is returned instead, to see what it hides.
 func (sc *scanner) choose(logLevel float64) (element, stage, bool) {
 	m, s := sc.m, sc.m.s
-	var chosen element
+	var chosen, most element
+	var mostKind kind
 	st := stage{logP: math.Inf(1)}
 	var t2, nu float64
 	for k := range kinds {
@@ -330,6 +341,9 @@ func (sc *scanner) choose(logLevel float64) (element, stage, bool) {
 		if df < 1 {
 			continue
 		}
+		if e.gain > most.gain {
+			most, mostKind = e, k
+		}
 		if p := s.logBound(k, e.gain/v, df, e.samples); p < st.logP {
 			chosen, t2, nu = e, e.gain/v, df
 			st = stage{kind: k, logP: p, gain: e.gain, samples: e.samples}
@@ -341,14 +355,18 @@ func (sc *scanner) choose(logLevel float64) (element, stage, bool) {
 	// The exact value counts for the first element, and near the level.
 	if st.logP < logLevel+looseness && (len(m.count) == 1 || st.logP > logLevel-1) {
 		if st.kind == longStep {
-			st.logP = logScan(math.Sqrt(t2), nu, sc.allAngles()) - math.Log(shareStep)
+			st.logP = logScan(math.Sqrt(t2), nu, sc.allAngles()) - math.Log(s.share.step)
 		} else {
 			st.logP = s.logKind(st.kind, math.Sqrt(t2), nu, st.samples)
 		}
 	}
 	if sc.robustOK && chosen.gain > notable*sc.robust {
 		t := math.Sqrt(chosen.gain / sc.robust)
-		st.logP = math.Min(st.logP, s.logKind(st.kind, t, safeDF(sc.robustNu, chosen.samples), chosen.samples)-math.Log(shareRobust))
+		st.logP = math.Min(st.logP, s.logKind(st.kind, t, safeDF(sc.robustNu, chosen.samples), chosen.samples)-math.Log(s.share.robust))
+	}
+	if st.logP > logLevel {
+		chosen = most
+		st.kind, st.gain, st.samples = mostKind, most.gain, most.samples
 	}
 	return chosen, st, true
 }

@@ -148,7 +148,7 @@ func (m *model) partition() *model {
 		last[j] = rss(0, j)
 	}
 	best, bestCost := 1, cost(math.Max(last[n], 0))
-	for k := 2; k <= most && k <= best+3; k++ {
+	for k := 2; k <= most && k <= best+5; k++ {
 		from = append(from, make([]int32, n+1))
 		for j := k; j <= n; j++ {
 			least, where := math.Inf(1), 0

@@ -41,7 +41,7 @@ func SmallestEffect(points [][]float64, n Noise, level float64) Sensitivity {
 	}
 	if k := s.n / 2; s.n >= 2 && s.long(k, s.n-k, s.cum[k-1], s.all-s.cum[k-1]) {
 		out.Step = effect(func(t float64) float64 {
-			return logScan(t, nu, s.wholeAngles()) - math.Log(shareStep)
+			return logScan(t, nu, s.wholeAngles()) - math.Log(s.share.step)
 		}, s.cum[k-1])
 		out.StepKnown = true
 	}

@@ -20,6 +20,7 @@ type series struct {
 	short  float64 // number of contrasts of one or two versions
 	near   float64 // number of steps with three or more versions but too few samples
 	known  Noise   // noise that the caller knows
+	share  *shares
 
 	// Logarithms of the number of contrasts of a kind divided by its share.
 	logSteps, logNear, logShort, logLast, logWindows float64
@@ -60,16 +61,20 @@ func newSeries(points [][]float64, opt *Options) *series {
 	}
 	s.floor = math.Max(opt.Resolution*opt.Resolution/12, leastSD*leastSD)
 	// The mean of fewer samples keeps too much of the tails of the noise for a
-	// Gaussian bound to hold among n positions.
+	// Gaussian bound to hold.
 	switch {
-	case s.n < 25:
+	case s.all < 25:
 		s.side = 3
-	case s.n < 50:
+	case s.all < 50:
 		s.side = 4
-	case s.n < 150:
+	case s.all < 120:
 		s.side = 6
 	default:
-		s.side = 8
+		s.side = 12
+	}
+	s.share = &singleShares
+	if s.all >= 2.5*float64(s.n) {
+		s.share = &repeatedShares
 	}
 	s.short = float64(2*s.n - 1)
 	for k := 3; k <= s.n-3; k++ {
@@ -77,11 +82,11 @@ func newSeries(points [][]float64, opt *Options) *series {
 			s.near++
 		}
 	}
-	s.logSteps = math.Log(6 * math.Log(float64(s.n)/2+1) / shareStep)
-	s.logNear = math.Log(math.Max(s.near, 1) / shareNear)
-	s.logShort = math.Log(math.Max(s.short, 1) / shareShort)
-	s.logWindows = math.Log(windows(4, s.n) / shareWindow)
-	s.logLast = math.Min(s.logShort, -math.Log(shareNewest))
+	s.logSteps = math.Log(6 * math.Log(float64(s.n)/2+1) / s.share.step)
+	s.logNear = math.Log(math.Max(s.near, 1) / s.share.near)
+	s.logShort = math.Log(math.Max(s.short, 1) / s.share.short)
+	s.logWindows = math.Log(windows(4, s.n) / s.share.window)
+	s.logLast = math.Min(s.logShort, -math.Log(s.share.newest))
 	return s
 }
 
