@@ -14,7 +14,46 @@ import (
 	"github.com/relqps/relqps/internal/compare"
 )
 
-// The shapes of changes.
+// ChangeBody is a change. It is exported because what describes the API looks at
+// exported parts of a detail only.
+type ChangeBody struct {
+	ID                 int64            `json:"id"`
+	URL                string           `json:"url"`
+	Series             bench.Coordinate `json:"series"`
+	Metric             metricBody       `json:"metric"`
+	From               string           `json:"from"`
+	To                 string           `json:"to"`
+	Back               *string          `json:"back" doc:"first version after a spike"`
+	Kind               string           `json:"kind" enum:"regression,improvement,change"`
+	Shape              bench.Shape      `json:"shape" enum:"step,spike,newest"`
+	Relative           float64          `json:"relative" doc:"ratio of the levels after and before"`
+	RelativeLow        float64          `json:"relative_low"`
+	RelativeHigh       float64          `json:"relative_high"`
+	RelativeNeighbours float64          `json:"relative_neighbours" doc:"ratio of the two versions alone"`
+	P                  float64          `json:"p" doc:"probability of any change as clear in an unchanged series"`
+	PHere              float64          `json:"p_here" doc:"probability of such a change at this very version"`
+	NBefore            int              `json:"n_before"`
+	NAfter             int              `json:"n_after"`
+	OneRun             bool             `json:"one_run" doc:"rests on a single sample"`
+	NewCampaign        bool             `json:"new_campaign" doc:"the measuring paused between the two versions"`
+	CommonMode         *commonModeBody  `json:"common_mode"`
+	SeenOn             []sightingBody   `json:"seen_on"`
+	NotSeenOn          []sightingBody   `json:"not_seen_on"`
+	Status             bench.Triage     `json:"status"`
+	FixedIn            string           `json:"fixed_in,omitempty"`
+	Owner              string           `json:"owner,omitempty"`
+	Issue              string           `json:"issue,omitempty"`
+	Dissolved          *time.Time       `json:"dissolved,omitempty" doc:"since when detection no longer finds it"`
+	Updated            time.Time        `json:"updated"`
+}
+
+// TransformSchema tells that common_mode may be null, which huma cannot say of
+// an object.
+func (ChangeBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "common_mode")
+}
+
+// The other shapes of changes.
 type (
 	sightingBody struct {
 		bench.Coordinate
@@ -27,38 +66,8 @@ type (
 		Of    int      `json:"of"`
 		Steps []string `json:"steps" doc:"the others that moved"`
 	}
-	changeItem struct {
-		ID                 int64            `json:"id"`
-		URL                string           `json:"url"`
-		Series             bench.Coordinate `json:"series"`
-		Metric             metricBody       `json:"metric"`
-		From               string           `json:"from"`
-		To                 string           `json:"to"`
-		Back               *string          `json:"back" doc:"first version after a spike"`
-		Kind               string           `json:"kind" enum:"regression,improvement,change"`
-		Shape              bench.Shape      `json:"shape" enum:"step,spike,newest"`
-		Relative           float64          `json:"relative" doc:"ratio of the levels after and before"`
-		RelativeLow        float64          `json:"relative_low"`
-		RelativeHigh       float64          `json:"relative_high"`
-		RelativeNeighbours float64          `json:"relative_neighbours" doc:"ratio of the two versions alone"`
-		P                  float64          `json:"p" doc:"probability of any change as clear in an unchanged series"`
-		PHere              float64          `json:"p_here" doc:"probability of such a change at this very version"`
-		NBefore            int              `json:"n_before"`
-		NAfter             int              `json:"n_after"`
-		OneRun             bool             `json:"one_run" doc:"rests on a single sample"`
-		NewCampaign        bool             `json:"new_campaign" doc:"the measuring paused between the two versions"`
-		CommonMode         *commonModeBody  `json:"common_mode"`
-		SeenOn             []sightingBody   `json:"seen_on"`
-		NotSeenOn          []sightingBody   `json:"not_seen_on"`
-		Status             bench.Triage     `json:"status"`
-		FixedIn            string           `json:"fixed_in,omitempty"`
-		Owner              string           `json:"owner,omitempty"`
-		Issue              string           `json:"issue,omitempty"`
-		Dissolved          *time.Time       `json:"dissolved,omitempty" doc:"since when detection no longer finds it"`
-		Updated            time.Time        `json:"updated"`
-	}
 	changesBody struct {
-		Changes []changeItem `json:"changes"`
+		Changes []ChangeBody `json:"changes"`
 		Next    *string      `json:"next"`
 	}
 	eventBody struct {
@@ -68,8 +77,8 @@ type (
 		Before string    `json:"before"`
 		After  string    `json:"after"`
 	}
-	changeDetailItem struct {
-		changeItem
+	changeDetailBody struct {
+		ChangeBody
 		Events []eventBody `json:"events"`
 	}
 )
@@ -89,6 +98,14 @@ type changesInput struct {
 	Dissolved bool     `query:"dissolved" doc:"true lists those too that detection no longer finds"`
 	Limit     int      `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor    string   `query:"cursor"`
+}
+
+// Resolve checks what tags cannot say.
+func (in *changesInput) Resolve(huma.Context) []error {
+	if math.IsNaN(in.MinEffect) {
+		return []error{&huma.ErrorDetail{Location: "query.min_effect", Message: "is a number from 0 to 100"}}
+	}
+	return nil
 }
 
 type patchChangeInput struct {
@@ -134,9 +151,9 @@ func (s *server) changes(ctx context.Context, in *changesInput) (*body[changesBo
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	b := changesBody{Changes: make([]changeItem, 0, len(page.Changes))}
+	b := changesBody{Changes: make([]ChangeBody, 0, len(page.Changes))}
 	for _, c := range page.Changes {
-		b.Changes = append(b.Changes, newChangeItem(c, gather(c)))
+		b.Changes = append(b.Changes, newChangeBody(c, gather(c)))
 	}
 	if page.Next != "" {
 		b.Next = &page.Next
@@ -144,7 +161,7 @@ func (s *server) changes(ctx context.Context, in *changesInput) (*body[changesBo
 	return &body[changesBody]{b}, nil
 }
 
-func (s *server) change(ctx context.Context, in *runInput) (*body[changeDetailItem], error) {
+func (s *server) change(ctx context.Context, in *runInput) (*body[changeDetailBody], error) {
 	d, err := s.Store.Change(ctx, in.ID)
 	if err != nil {
 		return nil, s.fail(ctx, err)
@@ -152,7 +169,7 @@ func (s *server) change(ctx context.Context, in *runInput) (*body[changeDetailIt
 	return s.changeDetail(ctx, d)
 }
 
-func (s *server) patchChange(ctx context.Context, in *patchChangeInput) (*body[changeDetailItem], error) {
+func (s *server) patchChange(ctx context.Context, in *patchChangeInput) (*body[changeDetailBody], error) {
 	p := bench.ChangePatch{Triage: in.Body.Status, FixedIn: in.Body.FixedIn, Owner: in.Body.Owner, IssueURL: in.Body.Issue, Comment: in.Body.Comment}
 	if p == (bench.ChangePatch{}) {
 		return nil, s.fail(ctx, bench.Errorf(bench.KindInvalid, "say at least one of status, fixed_in, owner, issue, comment"))
@@ -164,16 +181,16 @@ func (s *server) patchChange(ctx context.Context, in *patchChangeInput) (*body[c
 	return s.changeDetail(ctx, d)
 }
 
-func (s *server) changeDetail(ctx context.Context, d bench.ChangeDetail) (*body[changeDetailItem], error) {
+func (s *server) changeDetail(ctx context.Context, d bench.ChangeDetail) (*body[changeDetailBody], error) {
 	gather, err := s.evidence(ctx, []bench.Change{d.Change})
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	item := changeDetailItem{newChangeItem(d.Change, gather(d.Change)), []eventBody{}}
+	item := changeDetailBody{newChangeBody(d.Change, gather(d.Change)), []eventBody{}}
 	for _, e := range d.Events {
 		item.Events = append(item.Events, eventBody{e.At, e.Actor, e.Field, e.Before, e.After})
 	}
-	return &body[changeDetailItem]{item}, nil
+	return &body[changeDetailBody]{item}, nil
 }
 
 // evidence reads, once for a list of changes, the series that can say something
@@ -197,8 +214,8 @@ func (s *server) evidence(ctx context.Context, changes []bench.Change) (func(ben
 	}, nil
 }
 
-func newChangeItem(c bench.Change, e compare.Evidence) changeItem {
-	b := changeItem{
+func newChangeBody(c bench.Change, e compare.Evidence) ChangeBody {
+	b := ChangeBody{
 		ID: c.ID, URL: fmt.Sprintf("/changes/%d", c.ID), Series: c.Coordinate,
 		Metric: metricBody{c.Metric.Name, c.Metric.Unit, string(c.Metric.Direction)},
 		From:   c.From, To: c.To, Kind: c.Kind(c.Metric.Direction), Shape: c.Shape,

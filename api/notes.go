@@ -11,7 +11,24 @@ import (
 	"github.com/relqps/relqps/internal/bench"
 )
 
-// The shapes of notes.
+// NoteBody is a note. It is exported because what describes the API looks at
+// exported parts of a detail only.
+type NoteBody struct {
+	ID        int64      `json:"id"`
+	System    string     `json:"system"`
+	Version   string     `json:"version"`
+	ToVersion *string    `json:"to_version" doc:"last version of a range"`
+	Change    *int64     `json:"change"`
+	Scope     scopeBody  `json:"scope" doc:"null is any"`
+	Body      string     `json:"body" doc:"Markdown"`
+	Author    string     `json:"author"`
+	Created   time.Time  `json:"created"`
+	Updated   time.Time  `json:"updated"`
+	Deleted   *time.Time `json:"deleted,omitempty"`
+	Revision  int        `json:"revision"`
+}
+
+// The other shapes of notes.
 type (
 	scopeBody struct {
 		Step     *string `json:"step"`
@@ -20,22 +37,8 @@ type (
 		Compiler *string `json:"compiler"`
 		Config   *string `json:"config"`
 	}
-	noteBody struct {
-		ID        int64      `json:"id"`
-		System    string     `json:"system"`
-		Version   string     `json:"version"`
-		ToVersion *string    `json:"to_version" doc:"last version of a range"`
-		Change    *int64     `json:"change"`
-		Scope     scopeBody  `json:"scope" doc:"null is any"`
-		Body      string     `json:"body" doc:"Markdown"`
-		Author    string     `json:"author"`
-		Created   time.Time  `json:"created"`
-		Updated   time.Time  `json:"updated"`
-		Deleted   *time.Time `json:"deleted,omitempty"`
-		Revision  int        `json:"revision"`
-	}
 	notesBody struct {
-		Notes []noteBody `json:"notes"`
+		Notes []NoteBody `json:"notes"`
 	}
 	revisionBody struct {
 		Revision int       `json:"revision"`
@@ -45,7 +48,7 @@ type (
 		Body     string    `json:"body"`
 	}
 	noteDetailBody struct {
-		noteBody
+		NoteBody
 		History []revisionBody `json:"history"`
 	}
 )
@@ -105,7 +108,7 @@ func (s *server) notes(ctx context.Context, in *notesInput) (*body[notesBody], e
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	b := notesBody{Notes: make([]noteBody, 0, len(notes))}
+	b := notesBody{Notes: make([]NoteBody, 0, len(notes))}
 	for _, n := range notes {
 		b.Notes = append(b.Notes, newNoteBody(n))
 	}
@@ -127,7 +130,7 @@ func (s *server) note(ctx context.Context, in *runInput) (*body[noteDetailBody],
 // createdNote is the answer to a new note, with its address.
 type createdNote struct {
 	Location string `header:"Location"`
-	Body     noteBody
+	Body     NoteBody
 }
 
 func (s *server) createNote(ctx context.Context, in *createNoteInput) (*createdNote, error) {
@@ -145,7 +148,7 @@ func (s *server) createNote(ctx context.Context, in *createNoteInput) (*createdN
 	return &createdNote{fmt.Sprintf("/api/v1/notes/%d", n.ID), newNoteBody(n)}, nil
 }
 
-func (s *server) editNote(ctx context.Context, in *editNoteInput) (*body[noteBody], error) {
+func (s *server) editNote(ctx context.Context, in *editNoteInput) (*body[NoteBody], error) {
 	n, _, err := s.Store.Note(ctx, in.ID)
 	if err != nil {
 		return nil, s.fail(ctx, err)
@@ -164,7 +167,7 @@ func (s *server) editNote(ctx context.Context, in *editNoteInput) (*body[noteBod
 	if n, err = s.Store.EditNote(ctx, in.ID, revision, n.Body, n.Scope, actor(ctx)); err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	return &body[noteBody]{newNoteBody(n)}, nil
+	return &body[NoteBody]{newNoteBody(n)}, nil
 }
 
 func (s *server) deleteNote(ctx context.Context, in *deleteNoteInput) (*struct{}, error) {
@@ -174,8 +177,8 @@ func (s *server) deleteNote(ctx context.Context, in *deleteNoteInput) (*struct{}
 	return nil, nil
 }
 
-func newNoteBody(n bench.Note) noteBody {
-	b := noteBody{
+func newNoteBody(n bench.Note) NoteBody {
+	b := NoteBody{
 		ID: n.ID, System: n.System, Version: n.Version, ToVersion: orNil(n.ToVersion), Body: n.Body, Author: n.Author,
 		Scope:   scopeBody{orNil(n.Scope.Step), orNil(n.Scope.Server), orNil(n.Scope.Workload), orNil(n.Scope.Compiler), orNil(n.Scope.Config)},
 		Created: n.Created, Updated: n.Updated, Deleted: n.Deleted, Revision: n.Revision,

@@ -197,6 +197,11 @@ func TestOpenAPIDescribesTheAnswers(t *testing.T) {
 	s, first := c2(t)
 	mine := s.stored(url.Values{"filename": {"mine.ndjson"}}, oneLine(everything))
 	s.patch(first.Runs[0].ID, s.token(bench.TokenAdmin), `{"config":"a0","reason":"it was told later"}`).want(http.StatusOK)
+	d := detecting(t)
+	var note noteAnswer
+	created := d.do(http.MethodPost, "/api/v1/notes", d.token(bench.TokenAnnotator), []byte(`{"system":"rocksdb","version":"8.6.7","body":"x"}`))
+	created.decode(&note)
+	changed := fmt.Sprintf("/api/v1/changes/%d", d.changes("limit=1").Changes[0].ID)
 	document := s.get("/api/openapi.json").tree().(map[string]any)
 	paths := document["paths"].(map[string]any)
 	for _, c := range []struct {
@@ -212,6 +217,13 @@ func TestOpenAPIDescribesTheAnswers(t *testing.T) {
 		{"/api/v1/runs/{id}", "get", "404", "application/problem+json", s.get("/api/v1/runs/999")},
 		{"/api/v1/uploads", "post", "201", "application/json", s.upload(on("c3", "cached", "gcc"), report(
 			row{qps: "1", test: "readrandom.t8", date: "2023-10-02T11:00:00", version: "8.8.0", mb: "n.a."}))},
+		{"/api/v1/changes", "get", "200", "application/json", d.get("/api/v1/changes")},
+		{"/api/v1/changes/{id}", "get", "200", "application/json", d.get(changed)},
+		{"/api/v1/changes/{id}", "patch", "200", "application/json", d.do(http.MethodPatch, changed, d.token(bench.TokenAnnotator), []byte(`{"comment":"seen"}`))},
+		{"/api/v1/notes", "post", "201", "application/json", created},
+		{"/api/v1/notes", "get", "200", "application/json", d.get("/api/v1/notes")},
+		{"/api/v1/notes/{id}", "get", "200", "application/json", d.get(fmt.Sprintf("/api/v1/notes/%d", note.ID))},
+		{"/api/v1/links", "post", "201", "application/json", d.do(http.MethodPost, "/api/v1/links", d.token(bench.TokenAnnotator), []byte(`{"url":"/charts"}`))},
 		{"/api/v1/uploads", "post", "400", "application/problem+json", s.upload(on("c3", "cached", "gcc"), "no results")},
 	} {
 		if got := fmt.Sprint(c.answer.status); got != c.code {

@@ -83,7 +83,7 @@ type (
 		Warnings    []bench.Message   `json:"warnings"`
 		Sources     []sourceBody      `json:"sources"`
 	}
-	changeBody struct {
+	historyBody struct {
 		At     time.Time         `json:"at"`
 		Actor  string            `json:"actor"`
 		Action string            `json:"action"`
@@ -97,7 +97,7 @@ type (
 		Options     map[string]string `json:"options"`
 		Results     []resultBody      `json:"results"`
 		Uploads     []int64           `json:"uploads"`
-		History     []changeBody      `json:"history"`
+		History     []historyBody     `json:"history"`
 	}
 )
 
@@ -235,7 +235,7 @@ func newRunBody(r bench.RunSummary) RunBody {
 func newRunDetailBody(r bench.RunDetail) runDetailBody {
 	b := runDetailBody{
 		RunBody: newRunBody(r.RunSummary), Environment: r.Environment, Options: r.Options,
-		Results: make([]resultBody, 0, len(r.Results)), Uploads: []int64{}, History: []changeBody{},
+		Results: make([]resultBody, 0, len(r.Results)), Uploads: []int64{}, History: []historyBody{},
 	}
 	if b.Environment == nil {
 		b.Environment = map[string]string{}
@@ -250,7 +250,7 @@ func newRunDetailBody(r bench.RunDetail) runDetailBody {
 		b.Uploads = append(b.Uploads, u.ID)
 	}
 	for _, h := range r.History {
-		b.History = append(b.History, changeBody{h.At, h.Actor, h.Action, h.Reason, h.Before, h.After})
+		b.History = append(b.History, historyBody{h.At, h.Actor, h.Action, h.Reason, h.Before, h.After})
 	}
 	return b
 }

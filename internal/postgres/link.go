@@ -27,7 +27,7 @@ const (
 // has one already is that one. The snapshot of a frozen link is kept compressed.
 func (s *Store) CreateLink(ctx context.Context, l bench.Link) (bench.Link, error) {
 	switch {
-	case !strings.HasPrefix(l.URL, "/") || strings.HasPrefix(l.URL, "//") || len(l.URL) > maxLink || strings.ContainsFunc(l.URL, func(r rune) bool { return r < ' ' }):
+	case !strings.HasPrefix(l.URL, "/") || strings.HasPrefix(l.URL, "//") || strings.HasPrefix(l.URL, `/\`) || len(l.URL) > maxLink || strings.ContainsFunc(l.URL, func(r rune) bool { return r < ' ' }):
 		return l, bench.Errorf(bench.KindInvalid, "a link is to an address of this site: /charts?… of at most %d bytes", maxLink)
 	case l.Frozen != (l.Snapshot != nil):
 		return l, bench.Errorf(bench.KindInvalid, "a frozen link has a snapshot, a live one has none")
