@@ -67,6 +67,7 @@ var outside = []struct {
 	reason string
 }{
 	{"github.com/go-echarts/go-echarts", []string{"web/chart"}, "its option types change in minor versions"},
+	{"gonum.org/v1/plot", []string{"internal/picture"}, "pictures are drawn in one place"},
 	{"github.com/jackc/pgx", []string{"internal/postgres", "internal/pgtest", "internal/localpg", "migrations"}, "SQL has one home"},
 	{"database/sql", []string{"internal/postgres", "internal/pgtest", "internal/localpg", "migrations"}, "SQL has one home"},
 	{"github.com/pressly/goose", []string{"internal/postgres", "internal/pgtest", "migrations"}, "the schema has one way to change"},
