@@ -90,6 +90,9 @@ type writer struct {
 }
 
 func (w *writer) write(detect bench.DetectFunc) error {
+	if err := w.useCurrentNames(); err != nil {
+		return err
+	}
 	servers := w.serverNames()
 	if err := lock(w.ctx, w.tx, append([]string{uploadLock(w.u.SHA256)}, serverLocks(servers)...)); err != nil {
 		return err
