@@ -54,6 +54,8 @@ type commands struct {
 	Ingest  ingestCommand    `cmd:"" help:"Store benchmark results: files, directories, archives."`
 	Run     runCommand       `cmd:"" help:"Run the steps of a benchmark plan and store their results."`
 	Detect  detectCommand    `cmd:"" help:"Find the changes of all series anew."`
+	Export  exportCommand    `cmd:"" help:"Write everything that the database holds to a file."`
+	Import  importCommand    `cmd:"" help:"Fill an empty database with an exported file."`
 	Token   tokenCommand     `cmd:"" help:"Manage the tokens that writing through the API needs."`
 	Health  healthCommand    `cmd:"" name:"healthcheck" help:"Ask a server whether it is ready; for container health checks."`
 	Version kong.VersionFlag `help:"Print the version and exit."`
