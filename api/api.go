@@ -135,10 +135,10 @@ var jsonFormat = huma.Format{
 	Unmarshal: json.Unmarshal,
 }
 
-// compress is chi's middleware with an encoder that takes half the time for the
-// same size.
+// compress is chi's middleware with an encoder that takes a third of the time.
+// The highest speed still makes a quarter of a series.
 func compress(types ...string) func(http.Handler) http.Handler {
-	const level = 5
+	const level = gzip.BestSpeed
 	c := middleware.NewCompressor(level, types...)
 	c.SetEncoder("gzip", func(w io.Writer, level int) io.Writer {
 		z, err := gzip.NewWriterLevel(w, level)

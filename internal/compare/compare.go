@@ -251,7 +251,7 @@ func merge(a source, points []bench.Point, member string) source {
 }
 
 func newLine(s source) Line {
-	l := Line{Coordinate: s.Coordinate, Metric: s.Metric, Members: s.members}
+	l := Line{Coordinate: s.Coordinate, Metric: s.Metric, Members: s.members, Points: make([]Point, 0, len(s.Points))}
 	logs := make([][]float64, 0, len(s.Points)) // by version, samples that count
 	for i, p := range s.Points {
 		q, counted := newPoint(p, s.steps[i])
