@@ -158,14 +158,6 @@ func logAdd(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// logChoose returns the logarithm of the number of ways to choose k of n.
-func logChoose(n, k int) float64 {
-	a, _ := math.Lgamma(float64(n + 1))
-	b, _ := math.Lgamma(float64(k + 1))
-	c, _ := math.Lgamma(float64(n - k + 1))
-	return a - b - c
-}
-
 // StepBound returns the probability with which detection bounds the largest |t| of a step
 // in an unchanged series of so many versions with one sample each, at least side versions
 // on both sides. The program calibrate compares it with simulation.
