@@ -224,12 +224,11 @@ func (p *page) ownTitle() string {
 	if len(p.c.Lines) == 0 || len(p.c.Versions) == 0 {
 		return "No figures"
 	}
-	title := clean(p.c.Lines[0].System)
-	if first, last := versionName(p.c.Versions[0]), versionName(p.c.Versions[len(p.c.Versions)-1]); first != last {
-		return title + " " + first + " to " + last
-	} else {
-		return title + " " + first
+	first, last := versionName(p.c.Versions[0]), versionName(p.c.Versions[len(p.c.Versions)-1])
+	if first != last {
+		first += " to " + last
 	}
+	return clean(p.c.Lines[0].System) + " " + first
 }
 
 // facts are the pieces of the line under the title: how the newest version

@@ -110,8 +110,7 @@ func PNG(w io.Writer, c compare.Comparison, o Options) error {
 }
 
 // Preview writes the image that stands for a link to a view: one large chart, or
-// the first eight small ones. Size, density and scale of the options are not
-// used.
+// the first eight small ones. Size and density of the options are not used.
 func Preview(w io.Writer, c compare.Comparison, o Options) error {
 	o.Width, o.Height = PreviewWidth/previewDensity, PreviewHeight/previewDensity
 	p, err := newPage(c, o, previewCharts, imageSlack, true)

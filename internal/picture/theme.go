@@ -6,7 +6,7 @@ import "fmt"
 type colour struct{ r, g, b, a uint8 }
 
 func hex(rgb uint32) colour {
-	return colour{uint8(rgb >> 16), uint8(rgb >> 8), uint8(rgb), 255} //nolint:gosec // the masks are the meaning
+	return colour{uint8(rgb >> 16), uint8(rgb >> 8), uint8(rgb), 255}
 }
 
 // faint gives the colour with another opacity.
