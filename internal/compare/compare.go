@@ -73,7 +73,7 @@ type Point struct {
 type Line struct {
 	bench.Coordinate
 	Metric  bench.Metric
-	Members []string // the steps joined, oldest first; one for an ordinary line
+	Members []string // the steps joined, oldest first, as far as the range shows them; one for an ordinary line
 	Points  []Point
 	// BaseValue is the raw figure that is 1.00, nil without one; WhyNoBase then
 	// says why in words ("not measured at 4.4.1", "baseline 0").
@@ -129,10 +129,26 @@ func Compare(series []bench.Series, opt Options) Comparison {
 		lines[i].Points = slices.DeleteFunc(lines[i].Points, func(p Point) bool {
 			return !within(p.Version, opt.From, opt.To)
 		})
+		lines[i].Members = shown(lines[i])
 	}
 	c.Lines = lines
 	c.Versions = versionsOf(lines)
 	return c
+}
+
+// shown gives the members of a line's family that its points are of; all of
+// them for a line without points.
+func shown(l Line) []string {
+	var members []string
+	for _, m := range l.Members {
+		if slices.ContainsFunc(l.Points, func(p Point) bool { return p.Step == m }) {
+			members = append(members, m)
+		}
+	}
+	if members == nil {
+		return l.Members
+	}
+	return members
 }
 
 // Order sorts coordinates as pages list them: by step group and step, then

@@ -126,6 +126,10 @@ func TestFamiliesJoinAndKeepTheStepOfEachPoint(t *testing.T) {
 	if diff := cmp.Diff([]string{"overwrite", "overwriteandwait"}, l.Members); diff != "" {
 		t.Error(diff)
 	}
+	late := Compare(in, Options{Base: Base{Version: "6.17.3"}, JoinFamilies: true, From: "6.19"})
+	if diff := cmp.Diff([]string{"overwriteandwait"}, late.Lines[0].Members); diff != "" {
+		t.Error("a range that shows one member only:", diff)
+	}
 	if apart := Compare(in, Options{Base: Base{Version: "6.17.3"}}); len(apart.Lines) != 2 {
 		t.Errorf("not asked to join: %d lines, want 2", len(apart.Lines))
 	}
