@@ -101,6 +101,8 @@ type stage struct {
 	gain    float64 // sum of squares it explains
 	samples float64 // of its smaller side
 	between float64 // sum of squares that is left
+	// id is the number of the block that it made of a part of block.
+	block, id int
 }
 
 // grow adds elements while they are significant and returns the description with the
@@ -118,7 +120,6 @@ func (s *series) grow(logLevel float64) (m *model, logP float64, alone bool) {
 	}
 	sc := newScanner(m)
 	path := make([]stage, 0, lookAhead+1)
-	trail := make([]int, 0, (lookAhead+1)*s.n) // labels before each element
 	limit := min(maxElements, s.n-1)
 	extend := func() bool {
 		if len(path) >= limit {
@@ -128,9 +129,8 @@ func (s *series) grow(logLevel float64) (m *model, logP float64, alone bool) {
 		if !ok {
 			return false
 		}
-		trail = append(trail, m.label...)
 		sc.apply(e)
-		st.between = m.between
+		st.between, st.block, st.id = m.between, e.block, len(m.count)-1
 		path = append(path, st)
 		return true
 	}
@@ -162,7 +162,14 @@ func (s *series) grow(logLevel float64) (m *model, logP float64, alone bool) {
 		accepted++
 	}
 	if accepted < len(path) {
-		copy(m.label, trail[accepted*s.n:(accepted+1)*s.n])
+		// Take back what was added to look ahead, the last first.
+		for k := len(path) - 1; k >= accepted; k-- {
+			for i, l := range m.label {
+				if l == path[k].id {
+					m.label[i] = path[k].block
+				}
+			}
+		}
 		m.recompute()
 	}
 	return m, global, accepted == 1 && path[0].logP <= logLevel
@@ -217,11 +224,7 @@ type scanner struct {
 
 func newScanner(m *model) *scanner {
 	n := m.s.n + 1
-	buf := make([]float64, 2*n)
-	sc := &scanner{
-		m: m, best: make([][kinds]element, 1, lookAhead+2), pos: make([]int, 0, n),
-		counts: buf[:0:n], sums: buf[n:n],
-	}
+	sc := &scanner{m: m, best: make([][kinds]element, 1, 3), pos: make([]int, 0, n), counts: m.s.take(n), sums: m.s.take(n)}
 	sc.scan(0)
 	sc.robust, sc.robustNu, sc.robustOK = m.s.robustVariance()
 	return sc

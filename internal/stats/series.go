@@ -21,6 +21,7 @@ type series struct {
 	near   float64 // number of steps with three or more versions but too few samples
 	known  Noise   // noise that the caller knows
 	share  *shares
+	slab   []float64 // of which take cuts: one allocation instead of many
 
 	// Logarithms of the number of contrasts of a kind divided by its share.
 	logSteps, logNear, logShort, logLast, logWindows float64
@@ -34,8 +35,9 @@ const leastSD = 1e-9
 
 func newSeries(points [][]float64, opt *Options) *series {
 	s := &series{known: opt.Noise}
-	buf := make([]float64, 0, 3*len(points))
-	s.mean, s.count, s.cum = buf[:0:len(points)], buf[len(points):len(points):2*len(points)], buf[2*len(points):2*len(points):3*len(points)]
+	n := len(points)
+	s.slab = make([]float64, 7*n+2)
+	s.mean, s.count, s.cum = s.take(n), s.take(n), s.take(n)
 	for _, p := range points {
 		if len(p) == 0 {
 			continue
@@ -90,6 +92,16 @@ func newSeries(points [][]float64, opt *Options) *series {
 	return s
 }
 
+// take returns an empty slice with room for n numbers.
+func (s *series) take(n int) []float64 {
+	if n > len(s.slab) {
+		return make([]float64, 0, n)
+	}
+	cut := s.slab[:0:n]
+	s.slab = s.slab[n:]
+	return cut
+}
+
 // long says whether a contrast of so many versions and samples is of the long kind.
 func (s *series) long(versions, versions2 int, samples, samples2 float64) bool {
 	side := float64(s.side)
@@ -125,11 +137,9 @@ func (s *series) robustVariance() (v, nu float64, ok bool) {
 	if s.n < 12 || s.known.OK {
 		return 0, 0, false
 	}
-	d := make([]float64, 2*(s.n-1))
-	d, sorted := d[:s.n-1], d[s.n-1:]
-	for i := range d {
-		d[i] = (s.mean[i+1] - s.mean[i]) / math.Sqrt(1/s.count[i]+1/s.count[i+1])
-		sorted[i] = math.Abs(d[i])
+	sorted := s.take(s.n - 1)
+	for i := 1; i < s.n; i++ {
+		sorted = append(sorted, math.Abs(s.mean[i]-s.mean[i-1])/math.Sqrt(1/s.count[i]+1/s.count[i-1]))
 	}
 	slices.Sort(sorted)
 	cut := 4 * madScale * median(sorted)
@@ -149,7 +159,7 @@ func (s *series) robustVariance() (v, nu float64, ok bool) {
 // wholeAngles returns the angles of long steps of the series as one block.
 func (s *series) wholeAngles() []float64 {
 	if s.angles == nil {
-		s.angles = s.longAngles(make([]float64, 0, s.n), s.cum)
+		s.angles = s.longAngles(s.take(s.n), s.cum)
 	}
 	return s.angles
 }
