@@ -380,13 +380,34 @@ func (e *exportRun) run(file string, line int, sets map[int]*exportMetricSet, le
 		}
 	}
 	if s := e.Stored; s != nil {
-		// What was stated is part of the identity of undated results.
-		run.Clients, run.Assumed = s.Clients, s.Assumed
+		run.Clients, run.Assumed = e.statedClients(run), s.Assumed
 		if s.State == bench.RecordWithdrawn {
 			left.runs++
 		}
 	}
 	return run, addResults(&run, e.Results, file, line, sets, left)
+}
+
+// statedClients finds the number of clients that the file stated which brought
+// the run's undated results: it is part of their identity, so the one that their
+// keys were made with.
+func (e *exportRun) statedClients(run bench.Run) int {
+	for i := range e.Results {
+		x := &e.Results[i]
+		if x.Stored == nil || !x.Started.IsZero() {
+			continue
+		}
+		r, err := x.result()
+		if err != nil {
+			break // said by addResults
+		}
+		for _, run.Clients = range []int{e.Stored.Clients, e.Clients, 0} {
+			if bench.MeasurementKey(&run, &r, x.Stored.Ordinal).String() == x.Stored.Key {
+				return run.Clients
+			}
+		}
+	}
+	return e.Stored.Clients
 }
 
 // addResults appends results to a run, without those that were withdrawn.

@@ -653,14 +653,26 @@ func (c *lineCheck) id(name string, id int64) {
 }
 
 func (c *lineCheck) time(name string, t time.Time) {
-	if c.problem == "" && t.IsZero() {
+	switch year := t.UTC().Year(); {
+	case c.problem != "":
+	case t.IsZero():
 		c.problem = name + ": there is no time"
+	case year < 0 || year > 9999: // a zone can lead there
+		c.problem = fmt.Sprintf("%s: the year %d", name, year)
+	}
+}
+
+// optional checks a time that may be missing.
+func (c *lineCheck) optional(name string, t *time.Time) {
+	if t != nil {
+		c.time(name, *t)
 	}
 }
 
 func (e *exportUpload) record(c *lineCheck) *bench.UploadRecord {
 	c.id("id", e.ID)
 	c.time("created", e.Created)
+	c.optional("withdrawn", e.Withdrawn)
 	u := &bench.UploadRecord{
 		UploadInfo: bench.UploadInfo{
 			ID: e.ID, Filename: e.Filename, SHA256: e.SHA256, Format: e.Format, Size: e.Size, Context: e.Context, Actor: e.Actor,
@@ -755,6 +767,7 @@ func (e *exportChange) record(c *lineCheck) *bench.ChangeDetail {
 	c.id("series", e.Series)
 	c.time("created", e.Created)
 	c.time("updated", e.Updated)
+	c.optional("dissolved", e.Dissolved)
 	d := &bench.ChangeDetail{Change: bench.Change{
 		ID: e.ID, SeriesID: e.Series,
 		FoundChange: bench.FoundChange{
@@ -775,6 +788,7 @@ func (e *exportNote) record(c *lineCheck) *bench.NoteRecord {
 	c.id("id", e.ID)
 	c.time("created", e.Created)
 	c.time("updated", e.Updated)
+	c.optional("deleted", e.Deleted)
 	n := &bench.NoteRecord{Note: bench.Note{
 		ID: e.ID, System: e.System, Version: e.Version, ToVersion: e.ToVersion, ChangeID: e.Change, Scope: e.Scope, Body: e.Body, Author: e.Author,
 		Created: e.Created, Updated: e.Updated, Deleted: e.Deleted, Revision: e.Revision,
