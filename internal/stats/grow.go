@@ -17,9 +17,9 @@ type shares struct {
 }
 
 var (
-	singleShares = shares{step: 0.88, near: 0.03, short: 0.10, newest: 0.035, window: 0.03, hidden: 0.40, robust: 0.02}
+	singleShares = shares{step: 0.86, near: 0.03, short: 0.10, newest: 0.035, window: 0.03, hidden: 0.30, robust: 0.02}
 	// With repeats a version stands out by itself, and steps may have more.
-	repeatedShares = shares{step: 0.97, near: 0.03, short: 0.07, newest: 0.03, window: 0.03, hidden: 0.40, robust: 0.02}
+	repeatedShares = shares{step: 0.97, near: 0.03, short: 0.07, newest: 0.03, window: 0.03, hidden: 0.30, robust: 0.02}
 )
 
 const (

@@ -115,7 +115,7 @@ func windows(b float64, n int) float64 {
 // comparison).
 func safeDF(nu, samples float64) float64 {
 	slope := math.Min(0.54+0.03*samples, 0.9)
-	return math.Min(nu, 1/(0.082/samples+slope/nu+0.8/(nu*nu)))
+	return math.Min(nu, 1/(0.1/samples-0.018/(samples*samples*samples)+slope/nu+0.8/(nu*nu)))
 }
 
 // gaussianSquare returns the square of the Gaussian deviate with about the same tail
