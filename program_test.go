@@ -50,10 +50,11 @@ func spawn(t *testing.T, env []string, stdin string, args ...string) *process {
 		t.Fatal(err)
 	}
 	p := &process{t: t, cmd: exec.Command(self, args...), out: &watched{}, err: &watched{}, done: make(chan struct{})}
-	p.cmd.Env = append([]string{envProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, env...)
+	p.cmd.Env = []string{envProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	if dir := os.Getenv("RELQPS_PG_BIN"); dir != "" {
 		p.cmd.Env = append(p.cmd.Env, "RELQPS_PG_BIN="+dir)
 	}
+	p.cmd.Env = append(p.cmd.Env, env...) // the last of a name counts
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = strings.NewReader(stdin), p.out, p.err
 	if err := p.cmd.Start(); err != nil {
