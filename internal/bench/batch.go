@@ -1,6 +1,9 @@
 package bench
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // Batch is what one upload holds, read and validated, before identity is
 // decided: a pure value that a store writes in one transaction.
@@ -11,6 +14,9 @@ type Batch struct {
 	// Matrices are files of figures by step and version. They become checks
 	// against measured results; see [Matrix].
 	Matrices []Matrix
+	// Checks are of files that repeat what others of the same upload say, made
+	// while reading.
+	Checks   []Check
 	Configs  []Config  // option sets that the upload holds, see [Config]
 	Warnings []Message // those that belong to no single result
 }
@@ -122,13 +128,18 @@ type Result struct {
 	// naming them: compiler, config and workload are those already stored for
 	// the same measurement; without one the row's file is refused.
 	ContextFromStore bool
-	Command          string // the command line that made it, where known
-	Values           []Value
-	Histograms       []Histogram
-	TimeSeries       []TimeSeries
-	Breakdowns       []Breakdown
-	Warnings         []Message
-	Sources          []Source
+	// Supplement marks what has no figure to be known by, such as a table of
+	// response times: it is no measurement of its own but adds its distributions
+	// to the one result of the same context and step whose [Result.Label] is its
+	// Text; without such a result the file is refused.
+	Supplement bool
+	Command    string // the command line that made it, where known
+	Values     []Value
+	Histograms []Histogram
+	TimeSeries []TimeSeries
+	Breakdowns []Breakdown
+	Warnings   []Message
+	Sources    []Source
 }
 
 // Value is one metric of a result. Number is finite: a missing figure has no
@@ -139,6 +150,13 @@ type Value struct {
 	Number     float64
 	Resolution float64
 	SourceName string // the source's own name of the field: c_wgb
+}
+
+// Label gives what a source calls a result, which tells those of one step and
+// context apart: its Text up to the first tab.
+func (r *Result) Label() string {
+	label, _, _ := strings.Cut(r.Text, "\t")
+	return label
 }
 
 // Value gives the number of a metric and whether the result has it.
@@ -165,6 +183,10 @@ func (r *Result) Set(v Value) {
 	}
 	r.Values = append(r.Values, v)
 }
+
+// PercentNonzero stands in [Histogram.Percents] for a share that the source
+// prints as nonzero: above 0 and below 0.0005 %, of which it is the half.
+const PercentNonzero = 0.00025
 
 // Histogram is a distribution of one operation's response times. Bucket i
 // covers (Bounds[i-1], Bounds[i]] in µs, the first from 0; Counts has the

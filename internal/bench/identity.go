@@ -149,7 +149,8 @@ func (r *Run) Contradicts(workload, compiler, config string) string {
 //   - same key, other context: the file is refused, naming both places;
 //   - rows that leave their build to what is stored ([Result.ContextFromStore])
 //     take it from there or from another file of the batch, else their file is
-//     refused.
+//     refused; so is that of a supplement ([Result.Supplement]) without the
+//     result it belongs to.
 func Decide(b *Batch, keys map[Ref]Key, stored map[Key]*Stored) Plan {
 	p := Plan{Keys: keys, Refused: map[string][]Message{}}
 	refuse := func(r *Result, format string, args ...any) {
@@ -161,7 +162,7 @@ func Decide(b *Batch, keys map[Ref]Key, stored map[Key]*Stored) Plan {
 	// First against the store, then within the batch among the files that are
 	// left: a file must not be refused because of another that is refused itself.
 	each(b, func(ref Ref, run *Run, r *Result) {
-		if s := stored[keys[ref]]; s != nil && !r.ContextFromStore {
+		if s := stored[keys[ref]]; s != nil && !r.leans() {
 			if diff := contextDiff(run, s.Workload, s.Compiler, s.Config); diff != "" {
 				refuse(r, "%s %s of %s was stored with other context: %s; stored from %s", r.Step.Name, r.PrimaryText, r.Started, diff, s.Where)
 			}
@@ -169,7 +170,7 @@ func Decide(b *Batch, keys map[Ref]Key, stored map[Key]*Stored) Plan {
 	})
 	known := map[Key]Ref{} // who states the context of a key in this batch
 	each(b, func(ref Ref, run *Run, r *Result) {
-		if p.Refused[source(r).File] != nil || r.ContextFromStore {
+		if p.Refused[source(r).File] != nil || r.leans() {
 			return
 		}
 		first, ok := known[keys[ref]]
@@ -190,13 +191,17 @@ func Decide(b *Batch, keys map[Ref]Key, stored map[Key]*Stored) Plan {
 		before = len(p.Refused)
 		now := map[string]bool{}
 		each(b, func(ref Ref, _ *Run, r *Result) {
-			if !r.ContextFromStore || stored[keys[ref]] != nil || told[source(r).File] {
+			if !r.leans() || stored[keys[ref]] != nil || told[source(r).File] {
 				return
 			}
 			if first, ok := known[keys[ref]]; ok && p.Refused[source(&b.Runs[first.Run].Results[first.Result]).File] == nil {
 				return
 			}
-			refuse(r, "%s %s of %s: this file holds rows of several builds without naming them, and this measurement is not stored yet; ingest the file that names its build first", r.Step.Name, r.PrimaryText, r.Started)
+			if r.Supplement {
+				refuse(r, "%s: one result of this step and context, called %q, is needed for this to belong to; there is none or more than one, here and stored: ingest the file with its figures first or together with this one", r.Step.Name, r.Label())
+			} else {
+				refuse(r, "%s %s of %s: this file holds rows of several builds without naming them, and this measurement is not stored yet; ingest the file that names its build first", r.Step.Name, r.PrimaryText, r.Started)
+			}
 			now[source(r).File] = true
 		})
 		maps.Copy(told, now)
@@ -227,9 +232,9 @@ func Decide(b *Batch, keys map[Ref]Key, stored map[Key]*Stored) Plan {
 		p.Additions = append(p.Additions, Addition{Ref: ref, Into: into, Values: add, Warnings: warn})
 	}
 	// Rows that name their context go first, so that those that do not find them.
-	for _, fromStore := range []bool{false, true} {
+	for _, leans := range []bool{false, true} {
 		each(b, func(ref Ref, _ *Run, r *Result) {
-			if r.ContextFromStore == fromStore && p.Refused[source(r).File] == nil {
+			if r.leans() == leans && p.Refused[source(r).File] == nil {
 				take(ref, r)
 			}
 		})
@@ -237,7 +242,13 @@ func Decide(b *Batch, keys map[Ref]Key, stored map[Key]*Stored) Plan {
 	return p
 }
 
-// Keys gives the measurement key of every result of a batch.
+// leans reports whether a result needs another, stored or of the batch, to know
+// where it belongs.
+func (r *Result) leans() bool { return r.ContextFromStore || r.Supplement }
+
+// Keys gives the measurement key of every result of a batch. That of a
+// supplement is the key of the result it belongs to where the batch holds that
+// one alone; else a store looks for it, see [Run.Supplements].
 func Keys(b *Batch) map[Ref]Key {
 	type place struct {
 		file string
@@ -245,7 +256,13 @@ func Keys(b *Batch) map[Ref]Key {
 	}
 	keys := map[Ref]Key{}
 	seen := map[place]int{}
+	supplements := false
 	each(b, func(ref Ref, run *Run, r *Result) {
+		if r.Supplement {
+			supplements = true
+			keys[ref] = MeasurementKey(run, r, 0)
+			return
+		}
 		at := place{source(r).File, MeasurementKey(run, r, 0)}
 		keys[ref] = at.key
 		if n := seen[at]; n > 0 {
@@ -253,7 +270,48 @@ func Keys(b *Batch) map[Ref]Key {
 		}
 		seen[at]++
 	})
+	if supplements {
+		placeSupplements(b, keys)
+	}
 	return keys
+}
+
+// placeSupplements gives the supplements of a batch the keys of the results they
+// belong to, where there is exactly one of them.
+func placeSupplements(b *Batch, keys map[Ref]Key) {
+	type place struct{ server, system, suite, version, step, label string }
+	at := func(run *Run, r *Result) place {
+		return place{run.Server, run.System, run.Suite, run.Build.Version, r.Step.Name, r.Label()}
+	}
+	owners := map[place][]Ref{}
+	each(b, func(ref Ref, run *Run, r *Result) {
+		if !r.Supplement {
+			owners[at(run, r)] = append(owners[at(run, r)], ref)
+		}
+	})
+	each(b, func(ref Ref, run *Run, r *Result) {
+		if !r.Supplement {
+			return
+		}
+		fitting := map[Key]bool{}
+		for _, o := range owners[at(run, r)] {
+			if owner := &b.Runs[o.Run]; run.Supplements(owner.Workload, owner.Build.Compiler, owner.Config, RunClients(owner)) {
+				fitting[keys[o]] = true
+				keys[ref] = keys[o]
+			}
+		}
+		if len(fitting) > 1 {
+			keys[ref] = MeasurementKey(run, r, 0)
+		}
+	})
+}
+
+// Supplements reports whether a supplement of the run may belong to a result of
+// another run of the same server, system, suite and version: what it states of
+// workload, compiler, config and clients does not contradict that one's.
+func (r *Run) Supplements(workload, compiler, config string, clients int) bool {
+	own := RunClients(r)
+	return r.Contradicts(workload, compiler, config) == "" && (own == 0 || clients == 0 || own == clients)
 }
 
 func each(b *Batch, f func(Ref, *Run, *Result)) {

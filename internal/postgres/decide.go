@@ -28,6 +28,9 @@ type storedResult struct {
 // decide applies the identity rules to the batch.
 func (w *writer) decide() error {
 	keys := bench.Keys(w.b)
+	if err := w.placeSupplements(keys); err != nil {
+		return err
+	}
 	stored, err := w.storedByKey(keys)
 	if err != nil {
 		return err
@@ -133,6 +136,71 @@ func (w *writer) storedByKey(keys map[bench.Ref]bench.Key) (map[bench.Key]*bench
 		w.stored[x.ResultID] = x.storedResult
 	}
 	return found, nil
+}
+
+// placeSupplements finds the stored results that supplements belong to which have
+// no result of the batch, and gives them those keys.
+func (w *writer) placeSupplements(keys map[bench.Ref]bench.Key) error {
+	inBatch := map[bench.Key]bool{}
+	var lone []bench.Ref
+	for i := range w.b.Runs {
+		for j := range w.b.Runs[i].Results {
+			if ref := (bench.Ref{Run: i, Result: j}); w.b.Runs[i].Results[j].Supplement {
+				lone = append(lone, ref)
+			} else {
+				inBatch[keys[ref]] = true
+			}
+		}
+	}
+	lone = slices.DeleteFunc(lone, func(ref bench.Ref) bool { return inBatch[keys[ref]] })
+	if len(lone) == 0 {
+		return nil
+	}
+	columns := make([][]string, 6)
+	for _, ref := range lone {
+		run := &w.b.Runs[ref.Run]
+		r := &run.Results[ref.Result]
+		for i, v := range []string{run.Server, run.System, run.Suite, run.Build.Version, r.Step.Name, r.Label()} {
+			columns[i] = append(columns[i], text(v))
+		}
+	}
+	rows, _ := w.tx.Query(w.ctx, `
+		SELECT n.at, r.key, u.workload, b.compiler, u.config, u.clients
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+			WITH ORDINALITY AS n (server, system, suite, version, step, label, at)
+		JOIN server s ON s.slug = n.server
+		JOIN coordinate c ON c.server_id = s.id AND c.system = n.system AND c.suite = n.suite AND c.step = n.step
+		JOIN result r ON r.coordinate_id = c.id AND NOT r.withdrawn AND split_part(r.source_text, E'\t', 1) = n.label
+		JOIN run u ON u.id = r.run_id
+		JOIN build b ON b.id = u.build_id
+		JOIN version v ON v.id = b.version_id AND v.name = n.version`,
+		columns[0], columns[1], columns[2], columns[3], columns[4], columns[5])
+	var at int64
+	var key []byte
+	var workload, compiler, config string
+	var clients int
+	fitting := map[bench.Ref]map[bench.Key]bool{}
+	_, err := pgx.ForEachRow(rows, []any{&at, &key, &workload, &compiler, &config, &clients}, func() error {
+		ref := lone[at-1]
+		if w.b.Runs[ref.Run].Supplements(workload, compiler, config, clients) {
+			if fitting[ref] == nil {
+				fitting[ref] = map[bench.Key]bool{}
+			}
+			fitting[ref][bench.Key(key)] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("results that supplements belong to: %w", err)
+	}
+	for ref, found := range fitting {
+		if len(found) == 1 {
+			for k := range found {
+				keys[ref] = k
+			}
+		}
+	}
+	return nil
 }
 
 // addWhere fills in where stored measurements came from first.

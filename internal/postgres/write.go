@@ -392,17 +392,21 @@ func (w *writer) check(files []bench.File) error {
 	for _, f := range files {
 		refused[f.Path] = f.State == bench.FileRefused
 	}
-	var rows [][]any
+	checks := slices.Clone(w.b.Checks)
 	for i := range w.b.Matrices {
-		m := &w.b.Matrices[i]
-		if refused[m.File] {
+		if m := &w.b.Matrices[i]; !refused[m.File] {
+			checks = append(checks, bench.CheckMatrix(m, w.figures))
+		}
+	}
+	var rows [][]any
+	for _, c := range checks {
+		if refused[c.File] {
 			continue
 		}
-		file, ok := w.fileIDs[m.File]
+		file, ok := w.fileIDs[c.File]
 		if !ok {
-			return fmt.Errorf("matrix of %q, which is no file of the batch", m.File)
+			return fmt.Errorf("check of %q, which is no file of the batch", c.File)
 		}
-		c := bench.CheckMatrix(m, w.figures)
 		w.receipt.Checks = append(w.receipt.Checks, c)
 		messages, err := messagesJSON(c.Messages)
 		if err != nil {
