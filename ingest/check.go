@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/relqps/relqps/internal/bench"
@@ -16,9 +18,19 @@ func Check(b *bench.Batch) string {
 	plan.YieldMatrices(b, nil)
 	figures := batchFigures(b)
 	runs := map[string][]*bench.Run{} // by the file they are counted under
+	supplements := map[string]int{}   // results that are to be stored already, by file
 	for i := range b.Runs {
 		file := fileOf(&b.Runs[i])
+		if n := supplementsOf(&b.Runs[i]); n > 0 {
+			supplements[file] += n
+			continue
+		}
 		runs[file] = append(runs[file], &b.Runs[i])
+	}
+	shares := sharesOf(b)
+	checks := map[string][]bench.Check{}
+	for _, c := range b.Checks {
+		checks[c.File] = append(checks[c.File], c)
 	}
 	matrices := map[string][]*bench.Matrix{}
 	for i := range b.Matrices {
@@ -27,21 +39,30 @@ func Check(b *bench.Batch) string {
 	totals := tally{}
 	for _, f := range b.Files {
 		t := tallyOf(runs[f.Path])
-		t.matrices = len(matrices[f.Path])
+		t.matrices = len(matrices[f.Path]) + len(checks[f.Path])
 		totals.add(t)
 		format := f.Format
 		if format == "" {
 			format = "unknown"
 		}
 		fmt.Fprintf(&s, "%s: %s, %s\n", f.Path, format, f.State)
-		if f.State == bench.FileTaken {
+		if f.State == bench.FileTaken && (t != tally{} || shares[f.Path] == nil && supplements[f.Path] == 0) {
 			fmt.Fprintf(&s, "  %s\n", t)
+		}
+		for _, other := range slices.Sorted(maps.Keys(shares[f.Path])) {
+			fmt.Fprintf(&s, "  figures of %s of the runs of %s\n", plural(shares[f.Path][other], "result"), other)
+		}
+		if n := supplements[f.Path]; n > 0 {
+			fmt.Fprintf(&s, "  distributions for %s that should be stored already\n", plural(n, "result"))
 		}
 		for _, run := range runs[f.Path] {
 			fmt.Fprintf(&s, "  %s\n", describeRun(run))
 		}
 		for _, m := range matrices[f.Path] {
 			fmt.Fprintf(&s, "  %s\n", describeCheck(bench.CheckMatrix(m, figures)))
+		}
+		for _, c := range checks[f.Path] {
+			fmt.Fprintf(&s, "  %s\n", describeCheck(c))
 		}
 		what := "not understood"
 		switch f.State {
@@ -80,6 +101,39 @@ func Check(b *bench.Batch) string {
 	}
 	s.WriteByte('\n')
 	return s.String()
+}
+
+// supplementsOf counts the supplements of a run, which has nothing else then.
+func supplementsOf(run *bench.Run) (n int) {
+	for i := range run.Results {
+		if run.Results[i].Supplement {
+			n++
+		}
+	}
+	return n
+}
+
+// sharesOf counts for each file the results it has a share in that are counted
+// under another file, by that one.
+func sharesOf(b *bench.Batch) map[string]map[string]int {
+	shares := map[string]map[string]int{}
+	for i := range b.Runs {
+		file := fileOf(&b.Runs[i])
+		for j := range b.Runs[i].Results {
+			told := map[string]bool{file: true}
+			for _, src := range b.Runs[i].Results[j].Sources {
+				if told[src.File] {
+					continue
+				}
+				told[src.File] = true
+				if shares[src.File] == nil {
+					shares[src.File] = map[string]int{}
+				}
+				shares[src.File][file]++
+			}
+		}
+	}
+	return shares
 }
 
 // tally counts what a file holds.

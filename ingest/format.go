@@ -66,6 +66,7 @@ type output struct {
 	state    bench.FileState
 	runs     []bench.Run
 	matrices []bench.Matrix
+	checks   []bench.Check
 	messages []bench.Message
 	warnings []bench.Message // those that belong to no single result
 }
@@ -90,6 +91,13 @@ func formats() []*format {
 		{name: formatSummary, detect: isSummary, read: readTable},
 		{name: formatSum, detect: isSum, read: readTable},
 		{name: formatReport, detect: isReport, read: readTable},
+		{name: formatIBenchMetrics, detect: isIBenchMetrics, read: readIBenchFile},
+		{name: formatIBenchClientTimes, detect: isIBenchClientTimes, read: readIBenchRunFile},
+		{name: formatIBenchTimes, detect: isIBenchTimes, read: readIBenchFile},
+		{name: formatIBenchSummary, detect: isIBenchSummary, read: readIBenchFile},
+		{name: formatIBenchPage, detect: isIBenchPage, read: readIBenchFile},
+		{name: formatIBenchClient, detect: isIBenchClient, read: readIBenchRunFile},
+		{name: formatIBenchStep, detect: isIBenchStep, read: readIBenchRunFile},
 		// Looks through all of a file that is none.
 		{name: formatLog, detect: isLog, read: readLog},
 		{name: formatMatrix, detect: isMatrix, read: readMatrix},
@@ -108,7 +116,7 @@ type bundle struct {
 
 // bundles lists the known bundles; a file belongs to the first that claims it.
 func bundles() []*bundle {
-	return []*bundle{&runnerBundle, &resultDirBundle, &logBundle}
+	return []*bundle{&runnerBundle, &resultDirBundle, &ibenchBundle, &ibenchRunBundle, &logBundle}
 }
 
 // The names of formats as stored with files and shown on pages.

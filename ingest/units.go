@@ -42,7 +42,7 @@ const resultDirBytes = 32 << 20
 // depends on nothing but names and contents:
 //
 //   - a result directory with all below it: bm.* of benchmark.sh (one per build
-//     where it is large), or the journal of a run;
+//     where it is large), the journal of a run, or a run of the Insert Benchmark;
 //   - else the files directly inside each folder.
 //
 // Paths inside begin with the argument's base name, or with the result
@@ -98,7 +98,7 @@ func contextBase(at string) string {
 		dir := filepath.Base(parent)
 		_, workload := workloadDir(dir)
 		_, _, build := buildDir(dir)
-		run := benchDirRe.MatchString(dir)
+		run := benchDirRe.MatchString(dir) || isIBenchDir(dir)
 		if !workload && !build && !run {
 			return whole
 		}
@@ -165,10 +165,13 @@ func (w *unitWalk) resultDir(at, name string, files []unitFile, folders []string
 	return nil
 }
 
-// isResultRoot reports whether a folder is read as a whole: bm.* of benchmark.sh
-// or the journal of a run of ours.
+// isResultRoot reports whether a folder is read as a whole: bm.* of benchmark.sh,
+// the journal of a run of ours, or the steps of the Insert Benchmark.
 func isResultRoot(name string, files []unitFile, folders []string) bool {
 	if benchDirRe.MatchString(path.Base(name)) {
+		return true
+	}
+	if slices.ContainsFunc(folders, func(folder string) bool { _, ok := bench.IBenchStep(folder); return ok }) {
 		return true
 	}
 	return slices.Contains(folders, RunnerStepsDir) &&
