@@ -114,39 +114,54 @@ func (m *model) merge(p place) {
 	m.recompute()
 }
 
-// noiseOf returns the variance of a sample for the test of blocks x and y, and its
-// degrees of freedom: of the whole series, or of these two blocks where they scatter
-// significantly more than the rest (F test at 1 %).
-func (m *model) noiseOf(x, y int) (v, nu float64) {
+// noiseOf returns the variance of a sample of a block and its degrees of freedom: that
+// of the whole series, or its own where the block scatters significantly more than the
+// rest (F test at 1 %); own says which.
+func (m *model) noiseOf(block int) (v, nu float64, own bool) {
 	s := m.s
-	v, nu = m.v, m.nu
-	if s.known.OK {
-		return v, nu
+	if s.known.OK || m.blocks() < 2 {
+		return m.v, m.nu, false
 	}
-	var local, members float64
+	var inside, members float64
 	for i, l := range m.label {
-		if l == x || l == y {
+		if l == block {
 			d := s.mean[i] - m.level(l)
-			local += s.count[i] * d * d
+			inside += s.count[i] * d * d
 			members++
 		}
 	}
-	free, rest := members-2, float64(s.n)-members-float64(m.blocks()-2)
-	if free < 2 || rest < 2 || local/free <= v {
-		return v, nu
+	free, rest := members-1, float64(s.n)-members-float64(m.blocks()-1)
+	if free < 2 || rest < 2 || inside/free <= m.v {
+		return m.v, m.nu, false
 	}
-	f := (local / free) / math.Max(math.Max(m.between-local, 0)/rest, s.floor)
+	f := (inside / free) / math.Max(math.Max(m.between-inside, 0)/rest, s.floor)
 	if logBetaTail(rest/(rest+free*f), rest/2, free/2) < math.Log(0.01) {
-		return local / free, free
+		return inside / free, free, true
 	}
-	return v, nu
+	return m.v, m.nu, false
+}
+
+// standardError returns that of the difference of the levels of two blocks and its
+// degrees of freedom, by Welch and Satterthwaite where the noise of the two differs
+// (Welch, Biometrika 34, 1947). A spike y has the noise of the block x that it leaves.
+func (m *model) standardError(x, y int, spike bool) (se, nu float64) {
+	vx, nx, ownX := m.noiseOf(x)
+	vy, ny, ownY := m.noiseOf(y)
+	if spike {
+		vy, ny, ownY = vx, nx, ownX
+	}
+	vx, vy = vx/m.count[x], vy/m.count[y]
+	nu = m.nu
+	if ownX || ownY {
+		nu = (vx + vy) * (vx + vy) / (vx*vx/nx + vy*vy/ny)
+	}
+	return math.Sqrt(vx + vy), nu
 }
 
 // statistic returns t of the contrast of two blocks and its degrees of freedom.
-func (m *model) statistic(x, y int) (t, nu float64) {
-	v, nu := m.noiseOf(x, y)
-	d := m.level(x) - m.level(y)
-	return math.Abs(d) / math.Sqrt(v*(1/m.count[x]+1/m.count[y])), nu
+func (m *model) statistic(x, y int, spike bool) (t, nu float64) {
+	se, nu := m.standardError(x, y, spike)
+	return math.Abs(m.level(x)-m.level(y)) / se, nu
 }
 
 func (m *model) versions(block int) int {
@@ -166,15 +181,15 @@ func (m *model) logPartial(p place) (logP, here float64) {
 	x, y := p.beforeBlock, p.afterBlock
 	if p.shape == Spike {
 		w := p.middle.block
-		t, nu := m.statistic(w, x)
+		t, nu := m.statistic(x, w, true)
 		if y != x {
-			if t2, nu2 := m.statistic(w, y); t2 < t {
+			if t2, nu2 := m.statistic(y, w, true); t2 < t {
 				t, nu = t2, nu2
 			}
 		}
 		return s.logOfKind(fewVersions, t, nu, m.count[w])
 	}
-	t, nu := m.statistic(x, y)
+	t, nu := m.statistic(x, y, false)
 	vx, vy := m.versions(x), m.versions(y)
 	cx, cy := m.count[x], m.count[y]
 	samples := cx
@@ -230,12 +245,12 @@ func (m *model) encloses(x, y int) bool {
 func (m *model) change(p place, logP, here float64) Change {
 	s := m.s
 	x, y := p.beforeBlock, p.middle.block
-	v, nu := m.noiseOf(x, y)
+	se, nu := m.standardError(x, y, p.shape == Spike)
 	effect := m.level(y) - m.level(x)
 	if nu != m.quantileNu {
 		m.quantile, m.quantileNu = studentQuantile(0.95, nu), nu
 	}
-	half := m.quantile * math.Sqrt(v*(1/m.count[x]+1/m.count[y]))
+	half := m.quantile * se
 	c := Change{
 		Shape: p.shape, From: p.before.last, To: p.middle.first, Back: p.back,
 		Effect: effect, Low: effect - half, High: effect + half,

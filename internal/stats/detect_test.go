@@ -406,3 +406,26 @@ func FuzzDetect(f *testing.F) {
 		}
 	})
 }
+
+func TestNoiseThatDiffersBetweenSegmentsCountsWhereItIs(t *testing.T) {
+	t.Parallel()
+	// Ten quiet versions, ten that scatter by a tenth, ten quiet ones; the noisy ones are
+	// half as fast. One of them is a third below the others: no spike among such noise.
+	wild := []float64{0.1, -0.12, 0.04, -0.02, 0.13, -0.25, 0.09, -0.08, 0.02, 0.07}
+	points := on(30, func(i int) float64 {
+		if i >= 10 && i < 20 {
+			return -0.7 + wild[i-10]
+		}
+		return 0
+	})
+	got := wheres(Detect(points, Options{Level: 0.001}))
+	if want := []where{{Step, 9, 10, -1}, {Step, 19, 20, -1}}; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	// A step of three percent among the last ten is seen beside the quiet noise only.
+	for _, c := range Detect(points, Options{}) {
+		if half := (c.High - c.Low) / 2; half < 0.05 {
+			t.Errorf("%+v: a half width of %v beside noise of a tenth", wheres([]Change{c}), half)
+		}
+	}
+}
