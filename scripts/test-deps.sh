@@ -119,10 +119,12 @@ by_hand() {
 
 if ! command -v apt-get >/dev/null; then by_hand "This machine has no apt-get."; fi
 
-echo "scripts/test-deps.sh: installing ${missing[*]}" >&2
+installing() { echo "scripts/test-deps.sh: installing ${missing[*]}" >&2; }
 if [ "$(id -u)" -eq 0 ]; then
+  installing
   bash "$0" --install "${missing[@]}"
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+  installing
   sudo -n bash "$0" --install "${missing[@]}"
 else
   by_hand "Installing needs root or a sudo that asks for no password."
