@@ -32,6 +32,7 @@ type Store interface {
 	RestoreRun(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
 	WithdrawUpload(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
 	Changes(ctx context.Context, f bench.ChangeFilter) (bench.ChangePage, error)
+	ChangeTable(ctx context.Context, system string) (p []float64, tested int, err error)
 	Change(ctx context.Context, id int64) (bench.ChangeDetail, error)
 	PatchChange(ctx context.Context, id int64, p bench.ChangePatch, actor string) (bench.ChangeDetail, error)
 	Notes(ctx context.Context, f bench.NoteFilter) ([]bench.Note, error)

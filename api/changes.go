@@ -30,8 +30,8 @@ type ChangeBody struct {
 	RelativeLow        float64          `json:"relative_low"`
 	RelativeHigh       float64          `json:"relative_high"`
 	RelativeNeighbours float64          `json:"relative_neighbours" doc:"ratio of the two versions alone"`
-	P                  float64          `json:"p" doc:"probability of any change as clear in an unchanged series"`
-	PHere              float64          `json:"p_here" doc:"probability of such a change at this very version"`
+	P                  float64          `json:"p" doc:"probability of such a change at this version in an unchanged series"`
+	PSeries            float64          `json:"p_series" doc:"probability of any change as clear as this one in an unchanged series"`
 	NBefore            int              `json:"n_before"`
 	NAfter             int              `json:"n_after"`
 	OneRun             bool             `json:"one_run" doc:"rests on a single sample"`
@@ -143,9 +143,18 @@ func (s *server) changes(ctx context.Context, in *changesInput) (*body[changesBo
 	for _, t := range in.Status {
 		f.Triage = append(f.Triage, bench.Triage(t))
 	}
-	page, err := s.Store.Changes(ctx, f)
+	// Of what is stored a list shows as much as keeps false discovery at 5 % across
+	// all changes of the system, whatever the other filters leave of them.
+	p, tested, err := s.Store.ChangeTable(ctx, in.System)
 	if err != nil {
 		return nil, s.fail(ctx, err)
+	}
+	f.MaxP = compare.ListCut(p, tested)
+	var page bench.ChangePage
+	if f.MaxP > 0 {
+		if page, err = s.Store.Changes(ctx, f); err != nil {
+			return nil, s.fail(ctx, err)
+		}
 	}
 	gather, err := s.evidence(ctx, page.Changes)
 	if err != nil {
@@ -220,7 +229,7 @@ func newChangeBody(c bench.Change, e compare.Evidence) ChangeBody {
 		Metric: metricBody{c.Metric.Name, c.Metric.Unit, string(c.Metric.Direction)},
 		From:   c.From, To: c.To, Kind: c.Kind(c.Metric.Direction), Shape: c.Shape,
 		Relative: math.Exp(c.Effect), RelativeLow: math.Exp(c.Low), RelativeHigh: math.Exp(c.High), RelativeNeighbours: math.Exp(c.Neighbours),
-		P: c.P, PHere: c.PHere, NBefore: c.Before.N, NAfter: c.After.N, OneRun: c.OneRun, NewCampaign: c.NewCampaign,
+		P: c.PHere, PSeries: c.P, NBefore: c.Before.N, NAfter: c.After.N, OneRun: c.OneRun, NewCampaign: c.NewCampaign,
 		SeenOn: sightings(e.Seen), NotSeenOn: sightings(e.NotSeen),
 		Status: c.Triage, FixedIn: c.FixedIn, Owner: c.Owner, Issue: c.IssueURL, Dissolved: c.Dissolved, Updated: c.Updated,
 	}

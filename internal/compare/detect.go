@@ -3,23 +3,35 @@ package compare
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/relqps/relqps/internal/bench"
 	"github.com/relqps/relqps/internal/stats"
 )
 
-// StoredLevel is the largest P of a change that is kept: lists filter below it.
-const StoredLevel = 0.001
+// A change is kept where both hold; what of it is shown is decided when a table
+// is read, with false discovery held across the table.
+const (
+	// StoredLevel is the largest probability of the change at its own version.
+	StoredLevel = 0.001
+	// SeriesLevel is the largest probability of any such change in an unchanged
+	// series: the rate at which a series without a change would raise an alarm.
+	SeriesLevel = 0.01
+)
 
 // Detect finds the changes of the series that a write touched, for a store to
 // keep. Every sample that may be compared counts, never the median shown; a
 // series without changes comes out with an empty list, so that the store learns
 // that earlier ones dissolved. It is a [bench.DetectFunc] and never fails.
 func Detect(ctx context.Context, t bench.Touched) ([]bench.Detection, error) {
-	return detect(ctx, t, StoredLevel)
+	found, err := detect(ctx, t, SeriesLevel)
+	for i := range found {
+		found[i].Changes = slices.DeleteFunc(found[i].Changes, func(c bench.FoundChange) bool { return c.PHere > StoredLevel })
+	}
+	return found, err
 }
 
-// detect is [Detect] with changes up to a level.
+// detect finds changes up to a level of P.
 func detect(_ context.Context, t bench.Touched, level float64) ([]bench.Detection, error) {
 	out := make([]bench.Detection, 0, len(t.Series))
 	for _, s := range t.Series {

@@ -33,9 +33,9 @@ type Setting struct {
 // settings are the sensitivities. The usual one marks what lists show: what is
 // stored, from an effect of 3 % on.
 var settings = []Setting{
-	{Strict, 1e-5, 0.03},
-	{Usual, StoredLevel, 0.03},
-	{Sensitive, 0.01, 0.01},
+	{Strict, 1e-4, 0.03},
+	{Usual, SeriesLevel, 0.03},
+	{Sensitive, 0.05, 0.01},
 }
 
 // Settings lists the sensitivities, the strictest first. The caller owns the
@@ -144,4 +144,19 @@ func detectSeries(s bench.Series, campaigns map[int64]int, level float64) []benc
 		return nil
 	}
 	return found[0].Changes
+}
+
+// FalseDiscoveryCut gives the largest probability that is marked among so many
+// hypotheses when false discovery is held at [FalseDiscoveryRate], 0 when none is.
+// For the table of one version p are the probabilities at that version.
+func FalseDiscoveryCut(p []float64, hypotheses int) float64 {
+	return stats.FalseDiscoveryCut(p, hypotheses, FalseDiscoveryRate)
+}
+
+// ListCut gives the largest P with which a list of stored changes over so many
+// tested series shows one, so that false discovery is held at
+// [FalseDiscoveryRate] across the list. p are those of all stored changes,
+// shown or not.
+func ListCut(p []float64, tested int) float64 {
+	return stats.FalseDiscoveryCut(p, max(tested, 1), FalseDiscoveryRate)
 }

@@ -47,9 +47,16 @@ type Row struct {
 	Main  *bench.Change
 	Share float64
 	// Smallest is the smallest lasting change (as a ratio above 1) that the
-	// series can show with one run a version, 0 when unknown.
-	Smallest float64
+	// series can show with its runs, SmallestNewest the smallest of the newest version
+	// alone; 0 when unknown.
+	Smallest, SmallestNewest float64
+	// Repeats is how many runs of each of two versions prove a difference of 1 %, 0
+	// when unknown.
+	Repeats int
 }
+
+// provedEffect is the effect of [Row].Repeats, ln.
+var provedEffect = math.Log1p(0.01)
 
 // Together is a version at which many steps moved the same way.
 type Together struct {
@@ -103,7 +110,10 @@ func NewReport(c Comparison, changes []bench.Change, noted []string, columns int
 			r.Undecided++
 		}
 		row.Main, row.Share = mainChange(row, c.Base)
-		row.Smallest = smallest(l)
+		row.Smallest, row.SmallestNewest = smallest(l)
+		if n, ok := stats.RepeatsNeeded(l.Noise, provedEffect, Level); ok {
+			row.Repeats = n
+		}
 		r.Rows = append(r.Rows, row)
 	}
 	if r.Measured > 0 {
@@ -111,8 +121,8 @@ func NewReport(c Comparison, changes []bench.Change, noted []string, columns int
 	}
 	r.Together = together(c.Lines, changes)
 	r.Columns = pickColumns(c, changes, noted, columns)
-	// Every series is tested once, at the level at which changes are stored.
-	r.ExpectedFalse = stats.ExpectedFalseAlarms(len(c.Lines), StoredLevel)
+	// Every series is tested once, at the level at which changes are kept.
+	r.ExpectedFalse = stats.ExpectedFalseAlarms(len(c.Lines), SeriesLevel)
 	return r
 }
 
@@ -148,7 +158,7 @@ func mainChange(r Row, base Base) (*bench.Change, float64) {
 	return best, share
 }
 
-func smallest(l Line) float64 {
+func smallest(l Line) (lasting, newest float64) {
 	var logs [][]float64
 	for _, p := range l.Points {
 		if p.HasLog && !p.Flagged {
@@ -159,11 +169,14 @@ func smallest(l Line) float64 {
 			logs = append(logs, lg)
 		}
 	}
-	s := stats.SmallestEffect(logs, l.Noise, StoredLevel)
-	if !s.StepKnown {
-		return 0
+	s := stats.SmallestEffect(logs, l.Noise, SeriesLevel)
+	if s.StepKnown {
+		lasting = math.Exp(s.Step)
 	}
-	return math.Exp(s.Step)
+	if s.NewestKnown {
+		newest = math.Exp(s.Newest)
+	}
+	return lasting, newest
 }
 
 // together finds the versions at which many lines have a change of one sign.

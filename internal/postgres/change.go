@@ -237,6 +237,36 @@ func (s *Store) Changes(ctx context.Context, f bench.ChangeFilter) (bench.Change
 	return page, nil
 }
 
+// ChangeTable gives the P of every change of a system ("" for all systems) that
+// stands, and the number of series that detection looks at: what false-discovery
+// control over a list needs.
+func (s *Store) ChangeTable(ctx context.Context, system string) (p []float64, tested int, err error) {
+	err = s.view(ctx, "change table", func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, `
+			SELECT k.p FROM change k JOIN series x ON x.id = k.series_id JOIN coordinate c ON c.id = x.coordinate_id
+			WHERE k.dissolved IS NULL AND ($1 = '' OR c.system = $1)`, system)
+		var err error
+		if p, err = pgx.CollectRows(rows, pgx.RowTo[float64]); err != nil {
+			return err
+		}
+		rows, _ = tx.Query(ctx, `
+			SELECT c.suite, c.step, m.name, count(*)
+			FROM series x JOIN coordinate c ON c.id = x.coordinate_id JOIN metric m ON m.id = x.metric_id
+			WHERE x.value_count > 0 AND m.name IN ('qps', 'ips') AND ($1 = '' OR c.system = $1)
+			GROUP BY 1, 2, 3`, system)
+		var suite, step, metric string
+		var n int
+		_, err = pgx.ForEachRow(rows, []any{&suite, &step, &metric, &n}, func() error {
+			if bench.StepRole(suite, step) == bench.RoleMeasure && bench.PrimaryMetric(suite, step) == metric {
+				tested += n
+			}
+			return nil
+		})
+		return err
+	})
+	return p, tested, err
+}
+
 // changeCursor is the place of a change in the order of the list.
 type changeCursor struct {
 	Key    string  `json:"k"`
