@@ -253,7 +253,7 @@ func BenchmarkBundle(b *testing.B) {
 		}
 	}
 	if sizes[".js"] == 0 {
-		b.Skip("no bundle: make bundle")
+		b.Fatal("no bundle: make bundle")
 	}
 	b.ReportMetric(sizes[".js"], "script-gzip-KB")
 	b.ReportMetric(sizes[".css"], "style-gzip-KB")

@@ -2,20 +2,9 @@ package main
 
 import (
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 )
-
-// TestCalibration prints all tables where RELQPS_CALIBRATE is set; that takes minutes.
-func TestCalibration(t *testing.T) {
-	if os.Getenv("RELQPS_CALIBRATE") == "" {
-		t.Skip("skipped: set RELQPS_CALIBRATE, or run make calibrate")
-	}
-	if err := report(os.Stdout, lab{seed: 1, scale: 1}); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestReportIsReproducible(t *testing.T) {
 	t.Parallel()
