@@ -509,10 +509,20 @@ func (m *importer) emptySet() (int32, error) {
 	return m.sets[0].id, nil
 }
 
+// binarySum is the rule build_binary_sha256 of the schema.
+var binarySum = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+
 func (m *importer) takeRun(r *bench.RunRecord, line int) error {
 	server, known := m.servers[r.Server]
 	if !known {
 		return invalid("no server is named %q", r.Server)
+	}
+	// Builds are written many at once, when nobody can say whose was wrong.
+	if r.System == "" {
+		return invalid("run %d is of no system", r.ID)
+	}
+	if !binarySum.MatchString(r.Build.BinarySHA256) {
+		return invalid("%q is no SHA-256 of a binary", r.Build.BinarySHA256)
 	}
 	if r.WithdrawnWith != 0 && !m.uploads[r.WithdrawnWith] {
 		return invalid("it was withdrawn with upload %d, which is not there", r.WithdrawnWith)
