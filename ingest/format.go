@@ -67,6 +67,7 @@ type output struct {
 	runs     []bench.Run
 	matrices []bench.Matrix
 	checks   []bench.Check
+	configs  []bench.Config
 	messages []bench.Message
 	warnings []bench.Message // those that belong to no single result
 }
@@ -98,10 +99,15 @@ func formats() []*format {
 		{name: formatIBenchPage, detect: isIBenchPage, read: readIBenchFile},
 		{name: formatIBenchClient, detect: isIBenchClient, read: readIBenchRunFile},
 		{name: formatIBenchStep, detect: isIBenchStep, read: readIBenchRunFile},
+		{name: formatOptions, detect: isRocksOptions, read: readRocksOptions},
+		{name: formatMyCnf, detect: isMyCnf, read: readMyCnf},
+		{name: formatVariables, detect: isVariables, read: readVariables},
 		// Looks through all of a file that is none.
 		{name: formatLog, detect: isLog, read: readLog},
 		{name: formatMatrix, detect: isMatrix, read: readMatrix},
 		{name: formatOldReport, detect: isOldReport, read: readOldReport},
+		// Almost anything with = in every line.
+		{name: formatPairs, detect: isPairs, read: readPairs},
 	}
 }
 

@@ -141,6 +141,7 @@ func Read(data []byte, name string, flags bench.Context, limits Limits) (*bench.
 		b.Runs = append(b.Runs, out.runs...)
 		b.Matrices = append(b.Matrices, out.matrices...)
 		b.Checks = append(b.Checks, out.checks...)
+		b.Configs = append(b.Configs, out.configs...)
 		b.Warnings = append(b.Warnings, out.warnings...)
 	}
 	b.Warnings = append(contextWarnings(ordered, results), b.Warnings...)

@@ -8,6 +8,8 @@ const (
 	ConfigMyCnf   ConfigKind = "my.cnf"
 	ConfigOptions ConfigKind = "OPTIONS"   // RocksDB's own options file
 	ConfigPairs   ConfigKind = "key=value" // a plain list
+	// ConfigVariables is what a running server says of itself: SHOW GLOBAL VARIABLES.
+	ConfigVariables ConfigKind = "variables"
 )
 
 // Layer says what a set of options is of a run. The three differ: servers ignore
