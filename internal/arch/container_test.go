@@ -168,7 +168,7 @@ func TestContainerServesAsComposeStartsIt(t *testing.T) {
 		command.Dir, command.Env = empty, environment
 		return command.Run()
 	}
-	for deadline := time.Now().Add(time.Minute); healthy() != nil; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); healthy() != nil; time.Sleep(50 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			t.Fatalf("%q ended: %v\n%s", service.Command, err, log.String())
@@ -187,7 +187,7 @@ func TestContainerServesAsComposeStartsIt(t *testing.T) {
 		if err != nil {
 			t.Errorf("asked to end, the server ended with %v\n%s", err, log.String())
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("asked to end, the server goes on\n%s", log.String())
 	}
 	if err := healthy(); err == nil {
