@@ -38,6 +38,13 @@ func (g Ingester) Submit(ctx context.Context, u bench.Upload) (bench.Receipt, er
 	if err != nil {
 		return bench.Receipt{}, err
 	}
+	// The folders of the name are part of what was said about these bytes: under
+	// others they would be another upload. Read has found no contradiction.
+	if stated, _, err := pathContext(u.Filename); err == nil {
+		if said, err := u.Context.Normalized().Fill(stated, "the upload", "its path"); err == nil {
+			u.Context = said
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return bench.Receipt{}, err
 	}
@@ -138,7 +145,10 @@ func Read(data []byte, name string, flags bench.Context, limits Limits) (*bench.
 		if out.state != bench.FileTaken {
 			continue
 		}
-		b.Runs = append(b.Runs, out.runs...)
+		for _, run := range out.runs {
+			run.Build.Version = bench.VersionName(run.Build.Version)
+			b.Runs = append(b.Runs, run)
+		}
 		b.Matrices = append(b.Matrices, out.matrices...)
 		b.Checks = append(b.Checks, out.checks...)
 		b.Configs = append(b.Configs, out.configs...)

@@ -25,7 +25,7 @@ func hashKey(parts ...string) Key {
 // MeasurementKey gives a result's key.
 //
 // A dated result is known by server, system, suite, step, start second as
-// printed, version and primary figure as printed: not by compiler, config or
+// printed, version (however spelled) and primary figure as printed: not by compiler, config or
 // workload, which some files do not name. An undated one is known by its whole
 // context and its text, a figure of a matrix by its context and itself. ordinal
 // counts results that would otherwise share a key within one file (two repeats
@@ -37,7 +37,7 @@ func MeasurementKey(run *Run, r *Result, ordinal int) Key {
 		if figure == "" {
 			figure = string(r.State) + " " + r.Reason
 		}
-		return hashKey("dated", run.Server, run.System, run.Suite, r.Step.Name, r.Started.Second(), run.Build.Version, figure, n)
+		return hashKey("dated", run.Server, run.System, run.Suite, r.Step.Name, r.Started.Second(), VersionKey(run.Build.Version), figure, n)
 	}
 	if run.ID != "" {
 		return hashKey("run", run.ID, r.Step.Name, string(r.State), n)
@@ -49,7 +49,7 @@ func MeasurementKey(run *Run, r *Result, ordinal int) Key {
 		text = r.PrimaryText
 	}
 	return hashKey("undated", run.Server, run.System, run.Suite, run.Workload, fmt.Sprint(run.Clients),
-		run.Build.Version, run.Build.Compiler, run.Config, r.Step.Name, string(r.State), text, n)
+		VersionKey(run.Build.Version), run.Build.Compiler, run.Config, r.Step.Name, string(r.State), text, n)
 }
 
 // RunKey gives a run's identity: its UUID where our runner gave one, else a hash
@@ -67,7 +67,7 @@ func RunKey(run *Run) string {
 		}
 		first = strings.Join(texts, "\x1e")
 	}
-	return hashKey("run", run.Server, run.Suite, run.System, run.Build.Version, run.Build.Compiler,
+	return hashKey("run", run.Server, run.Suite, run.System, VersionKey(run.Build.Version), run.Build.Compiler,
 		run.Config, run.Workload, fmt.Sprint(RunClients(run)), first).String()
 }
 

@@ -296,3 +296,28 @@ func TestValuesAreFiniteAndUnique(t *testing.T) {
 		t.Error("an infinite value is there")
 	}
 }
+
+func TestTheSameMeasurementUnderOtherSpellingsOfItsVersion(t *testing.T) {
+	t.Parallel()
+	key := func(version string) Key {
+		r := Result{Step: Step{Name: "fillseq"}, State: StateOK, Started: NewLocalTime(2022, 6, 1, 10, 0, 0), Primary: "qps", PrimaryText: "100"}
+		return MeasurementKey(&Run{Server: "c2", System: "rocksdb", Suite: "db_bench", Build: Build{Version: version}}, &r, 0)
+	}
+	for _, same := range []string{"7.3.2", "v7.3.2", "7.03.2", " 7.3.2"} {
+		if key(same) != key("7.3.2") {
+			t.Errorf("%q and 7.3.2 are two measurements", same)
+		}
+	}
+	for _, other := range []string{"7.3", "7.3.1", "7.30.2", "7.4.2", "main", ""} {
+		if key(other) == key("7.3.2") {
+			t.Errorf("%q and 7.3.2 are one measurement", other)
+		}
+	}
+	undated := func(version string) Key {
+		r := Result{Step: Step{Name: "fillseq"}, State: StateOK, Text: "fillseq : 1"}
+		return MeasurementKey(&Run{Server: "c2", Build: Build{Version: version}}, &r, 0)
+	}
+	if undated("7.3.2") != undated("v7.3.2") || undated("7.3.2") == undated("7.3.1") {
+		t.Error("an undated figure is known by its whole version, however spelled")
+	}
+}

@@ -114,6 +114,16 @@ func padNumber(digits string) string {
 	return string(rune('a'+min(len(digits), 25))) + digits
 }
 
+// VersionName gives a version as we write it: without space around it and
+// without the v of a tag (v8.1.0 is 8.1.0).
+func VersionName(version string) string {
+	v := strings.TrimSpace(version)
+	if len(v) > 1 && (v[0] == 'v' || v[0] == 'V') && v[1] >= '0' && v[1] <= '9' {
+		return v[1:]
+	}
+	return v
+}
+
 // CompareVersions orders versions as [VersionKey] does: negative when a comes
 // before b, 0 when they mean the same release.
 func CompareVersions(a, b string) int {
