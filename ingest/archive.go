@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/relqps/relqps/internal/bench"
 )
 
@@ -65,7 +67,7 @@ type unpacker struct {
 	limits  Limits
 	entries []entry
 	seen    map[string]bool
-	// Bytes so far: decompressed by gzip, and taken out of archives. An archive's
+	// Bytes so far: decompressed by gzip or zstd, and taken out of archives. An archive's
 	// own bytes and its members' are not added up.
 	inflated, members int64
 }
@@ -96,13 +98,19 @@ const maxDepth = 2
 // add takes a file: an archive by its members, anything else as it is.
 func (u *unpacker) add(name string, stored []byte, depth int) error {
 	content, inner := stored, name
-	if isGzip(content) {
-		plain, err := u.gunzip(name, content)
+	var decompress func(string, []byte) ([]byte, error)
+	switch {
+	case isGzip(content):
+		decompress, inner = u.gunzip, strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".tgz")
+	case isZstd(content):
+		decompress, inner = u.unzstd, strings.TrimSuffix(name, ".zst")
+	}
+	if decompress != nil {
+		plain, err := decompress(name, content)
 		if err != nil {
 			return u.damaged(name, stored, depth, err)
 		}
 		content = plain
-		inner = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".tgz")
 	}
 	switch {
 	case isTar(content), isZip(content):
@@ -124,11 +132,9 @@ func (u *unpacker) add(name string, stored []byte, depth int) error {
 		}
 		return nil
 	case bytes.HasPrefix(content, []byte("BZh")) && len(content) > 3 && content[3] >= '1' && content[3] <= '9':
-		return u.keep(entry{path: name, stored: stored, refusal: "the file is compressed by bzip2: gzip, tar and zip are read"})
+		return u.keep(entry{path: name, stored: stored, refusal: "the file is compressed by bzip2: gzip, zstd, tar and zip are read"})
 	case bytes.HasPrefix(content, []byte("\xfd7zXZ\x00")):
-		return u.keep(entry{path: name, stored: stored, refusal: "the file is compressed by xz: gzip, tar and zip are read"})
-	case bytes.HasPrefix(content, []byte("\x28\xb5\x2f\xfd")):
-		return u.keep(entry{path: name, stored: stored, refusal: "the file is compressed by zstd: gzip, tar and zip are read"})
+		return u.keep(entry{path: name, stored: stored, refusal: "the file is compressed by xz: gzip, zstd, tar and zip are read"})
 	}
 	// A member keeps its name in the archive; of a compressed upload the name
 	// without .gz is the file's own.
@@ -192,6 +198,8 @@ func (u *unpacker) read(r io.Reader, total *int64, compressed int64) ([]byte, er
 
 func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte{0x1f, 0x8b, 8}) }
 
+func isZstd(b []byte) bool { return bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")) }
+
 func isZip(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("PK\x03\x04")) || bytes.HasPrefix(b, []byte("PK\x05\x06"))
 }
@@ -240,6 +248,27 @@ func (u *unpacker) gunzip(name string, data []byte) ([]byte, error) {
 		return nil, bench.Errorf(bench.KindInvalid, "%s: the gzip file is cut short", name)
 	default:
 		return nil, bench.Errorf(bench.KindInvalid, "%s: the gzip file is damaged: %v", name, err)
+	}
+}
+
+// zstdWindow bounds the memory that a zstd frame may ask for.
+const zstdWindow = 128 << 20
+
+func (u *unpacker) unzstd(name string, data []byte) ([]byte, error) {
+	r, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+	if err != nil {
+		return nil, bench.Errorf(bench.KindInvalid, "%s: not a readable zstd file: %v", name, err)
+	}
+	defer r.Close()
+	plain, err := u.read(r, &u.inflated, int64(len(data)))
+	var e *bench.Error
+	switch {
+	case err == nil, errors.As(err, &e):
+		return plain, err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, bench.Errorf(bench.KindInvalid, "%s: the zstd file is cut short", name)
+	default:
+		return nil, bench.Errorf(bench.KindInvalid, "%s: the zstd file is damaged: %v", name, err)
 	}
 }
 

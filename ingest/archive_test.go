@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -64,6 +65,15 @@ func gzipped(t testing.TB, data []byte) []byte {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+func zstdOf(t testing.TB, data []byte) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.EncodeAll(data, nil)
 }
 
 func zipOf(t testing.TB, files map[string]string, change func(*zip.FileHeader)) []byte {
@@ -145,9 +155,11 @@ func TestArchivesAreKnownByContent(t *testing.T) {
 		{"not a third one", tarOf(t, map[string]string{"i.zip": string(zipOf(t, map[string]string{"j.zip": string(zipOf(t, files, nil))}, nil))}), "x.tar",
 			[]string{"i/j.zip!an archive inside an archive inside an archive is not unpacked"}},
 		{"Windows separators", zipOf(t, map[string]string{`a\one.txt`: "1"}, nil), "x.zip", []string{"a/one.txt=1"}},
-		{"bzip2", []byte("BZh91AY&SY"), "x.bz2", []string{"x.bz2!the file is compressed by bzip2: gzip, tar and zip are read"}},
-		{"xz", []byte("\xfd7zXZ\x00\x00"), "x.xz", []string{"x.xz!the file is compressed by xz: gzip, tar and zip are read"}},
-		{"zstd", []byte("\x28\xb5\x2f\xfd\x00"), "x.zst", []string{"x.zst!the file is compressed by zstd: gzip, tar and zip are read"}},
+		{"bzip2", []byte("BZh91AY&SY"), "x.bz2", []string{"x.bz2!the file is compressed by bzip2: gzip, zstd, tar and zip are read"}},
+		{"xz", []byte("\xfd7zXZ\x00\x00"), "x.xz", []string{"x.xz!the file is compressed by xz: gzip, zstd, tar and zip are read"}},
+		{"zstd", zstdOf(t, []byte("x")), "log.txt.zst", []string{"log.txt=x"}},
+		{"tar.zst", zstdOf(t, tarOf(t, files)), "x.tar.zst", want},
+		{"a damaged member of zstd", tarOf(t, map[string]string{"r/LOG.zst": "\x28\xb5\x2f\xfd\x00"}), "x.tar", []string{"r/LOG.zst!r/LOG.zst: the zstd file is cut short"}},
 		{"nothing", nil, "x", []string{"x="}},
 		{"text that begins like bzip2", []byte("BZh benchmarks"), "x", []string{"x=BZh benchmarks"}},
 	} {
@@ -224,6 +236,8 @@ func TestDamagedArchives(t *testing.T) {
 	}{
 		{"cut gzip", "cut short", whole[:len(whole)-20]},
 		{"wrong checksum", "damaged", flipped},
+		{"cut zstd", "cut short", zstdOf(t, plain)[:40]},
+		{"wrong checksum of zstd", "damaged", append(zstdOf(t, plain)[:len(zstdOf(t, plain))-1], 'x')},
 		{"cut tar", "cut short", plain[:1024]},
 		{"cut zip", "damaged", zipOf(t, map[string]string{"a": "b"}, nil)[:40]},
 	} {
@@ -258,6 +272,8 @@ func TestLimitsOfArchives(t *testing.T) {
 		{"bytes of all members", "unpacks to more than 1 MiB", tarOf(t, map[string]string{"a": strings.Repeat("x", 600<<10), "b": strings.Repeat("x", 600<<10)}), Limits{Bytes: 1 << 20}},
 		{"bytes of a member", "unpacks to more than 1 MiB", zipOf(t, map[string]string{"a": strings.Repeat("\x00", 2<<20)}, nil), Limits{Bytes: 1 << 20}},
 		{"ratio", "more than 500 times its size", bomb, Limits{}},
+		{"ratio of zstd", "more than 500 times its size", zstdOf(t, make([]byte, 20<<20)), Limits{}},
+		{"bytes of zstd", "unpacks to more than 1 MiB", zstdOf(t, make([]byte, 20<<20)), Limits{Bytes: 1 << 20}},
 		{"ratio of a member", "more than 500 times its size", tarOf(t, map[string]string{"a.gz": string(bomb)}), Limits{}},
 		{"files of a tar", "more than 10 files", tarOf(t, many), Limits{Files: 10}},
 		{"files of a zip", "more than 10 files", zipOf(t, many, nil), Limits{Files: 10}},
