@@ -18,7 +18,7 @@ import (
 type ingestCommand struct {
 	contextFlags
 	targetFlags
-	Paths []string `arg:"" name:"path" help:"Files, directories, .tar.gz, .zip, .gz, or - for standard input."`
+	Paths []string `arg:"" name:"path" help:"Files, directories, .tar.gz, .zip, .gz, .zst, or - for standard input."`
 	Check bool     `help:"Say what was recognised and what would be stored; store nothing. Needs no database."`
 	JSON  bool     `name:"json" help:"Print one JSON object an upload, as the API answers."`
 	Name  string   `help:"File name of what comes on standard input." default:"stdin"`
