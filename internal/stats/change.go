@@ -131,7 +131,7 @@ func (m *model) noiseOf(block int) (v, nu float64, own bool) {
 		}
 	}
 	free, rest := members-1, float64(s.n)-members-float64(m.blocks()-1)
-	if free < 2 || rest < 2 || inside/free <= m.v {
+	if free < 5 || rest < 2 || inside/free <= m.v { // fewer say too little of their noise
 		return m.v, m.nu, false
 	}
 	f := (inside / free) / math.Max(math.Max(m.between-inside, 0)/rest, s.floor)
