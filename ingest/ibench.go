@@ -208,6 +208,7 @@ func (t *ibenchTable) isRelative() bool {
 // ibenchParts is what one file of a report holds.
 type ibenchParts struct {
 	metrics, times, summaries []ibenchTable
+	prefix                    string // of the file's name, see [ibenchFile]
 	// What a page says of all its runs: the number of clients, and descriptions
 	// by tag without rows.
 	clients      int
@@ -371,6 +372,7 @@ func (r *ibenchReport) cut(in *input) {
 	default:
 		*parts = cutIBenchPage(in, &problems)
 	}
+	parts.prefix = file.prefix
 	rows := parts.rows()
 	switch {
 	case len(problems.messages) > 0:
@@ -410,7 +412,7 @@ func (r *ibenchReport) tables(in *input) []ibenchTable {
 func (r *ibenchReport) readMetrics(in *input) {
 	parts := r.parts[in]
 	problems := problemList{file: in.path}
-	var read []ibenchResult
+	read := make([]ibenchResult, 0, parts.rows())
 	var warnings []bench.Message
 	cores := 0
 	for i := range parts.metrics {
@@ -498,7 +500,7 @@ func (r *ibenchReport) readRow(in *input, t *ibenchTable, row *ibenchRow, proble
 func (r *ibenchReport) runOf(in *input, tag *ibenchTag, line int) (bench.Run, error) {
 	parts := r.parts[in]
 	tag.context.Clients = parts.clients
-	run, err := in.ibenchRun(tag, fmt.Sprintf("the tag of line %d", line), in.ibenchFile().prefix)
+	run, err := in.ibenchRun(tag, fmt.Sprintf("the tag of line %d", line), parts.prefix)
 	if text := parts.descriptions[tag.name()]; text != "" && err == nil {
 		run.Environment["config_description"] = text
 	}
@@ -519,6 +521,7 @@ func (t *ibenchTable) readCells(file string, row *ibenchRow, result *bench.Resul
 		result.Warnings = append(result.Warnings, bench.Message{File: file, Line: row.line, Column: column, Text: fmt.Sprintf(format, args...)})
 	}
 	inserting := strings.HasPrefix(result.Step.Name, "l.")
+	result.Values = make([]bench.Value, 0, len(t.columns)-1)
 	for i, name := range t.columns[:len(t.columns)-1] {
 		cell := row.cells[i]
 		c, known := ibenchColumns[name]
