@@ -18,6 +18,11 @@
 // place. A withdrawn result blocks nothing: the same measurement may be stored
 // anew with another context, and comes back with the same one.
 //
+// [Store.Export] gives everything but secrets as [bench.Record]s, read in pages
+// from one snapshot; [Store.Import] fills an empty database with them by COPY
+// and ends with the same settling. A table that a migration adds is either in
+// both (export.go, import.go) or a secret; a test tells when it is neither.
+//
 // Errors that a person can act on are [bench.Error]s: a lost or refused
 // connection is of kind unavailable, a missing row of kind not found, what
 // contradicts the store of kind conflict. Anything else is internal and names
