@@ -39,6 +39,7 @@ func TestExitStatuses(t *testing.T) {
 		{"help", []string{"--help"}, exitOK, ""},
 		{"help of a command", []string{"ingest", "--help"}, exitOK, ""},
 		{"version", []string{"--version"}, exitOK, ""},
+		{"version as a command", []string{"version"}, exitOK, ""},
 		{"no command", nil, exitUsage, "expected one of"},
 		{"no such command", []string{"fly"}, exitUsage, "fly"},
 		{"no such flag", []string{"ingest", "--fast", good}, exitUsage, "--fast"},
@@ -76,6 +77,31 @@ func TestExitStatuses(t *testing.T) {
 	p := countRows(t, database)
 	if p["upload"] != 2 || p["result"] != 2*len(tests) {
 		t.Errorf("stored %v, want the two good files", p)
+	}
+}
+
+// The version of what was measured and that of relqps are asked for by the same
+// word.
+func TestVersionOfACommandIsThatOfTheSystem(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "stdout.log")
+	if err := os.WriteFile(log, []byte("readrandom   :       3.169 micros/op 315556 ops/sec 0.317 seconds 100000 operations;  126.4 MB/s (100000 of 100000 found)\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range [][]string{{"--version", "7.8.3"}, {"--version=7.8.3"}} {
+		args := append([]string{"ingest", "--check", "--server", "c2", "--workload", "cached"}, flag...)
+		code, out, stderr := command(t, append(args, log)...)
+		if code != exitOK || !strings.Contains(out, "7.8.3") || !strings.Contains(out, "1 result,") {
+			t.Errorf("ingest %v: %d, want the result of 7.8.3\n%s%s", flag, code, out, stderr)
+		}
+	}
+	if code, out, stderr := command(t, "--version"); code != exitOK || !strings.HasPrefix(out, "relqps ") {
+		t.Errorf("--version alone: %d %q %s", code, out, stderr)
+	}
+	// A dry run needs no db_bench when the release is stated.
+	code, out, stderr := command(t, "run", "--dry-run", "--version", "5.18.4", "--server", "c2", "--set", "binary="+log, "db_bench-quick")
+	if code != exitOK || !strings.Contains(out, "RocksDB 5.18.4") {
+		t.Errorf("run --version: %d, want a plan for 5.18.4\n%.300s%s", code, out, stderr)
 	}
 }
 

@@ -48,23 +48,28 @@ type streams struct {
 // commands is the command line. Every command has a Run method that is given
 // the context, the streams, the logger and the shared settings.
 type commands struct {
-	Demo    demoCommand      `cmd:"" help:"Start a server with a private Postgres and sample data."`
-	Serve   serveCommand     `cmd:"" help:"Start the server."`
-	Migrate migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
-	Ingest  ingestCommand    `cmd:"" help:"Store benchmark results: files, directories, archives."`
-	Run     runCommand       `cmd:"" help:"Run the steps of a benchmark plan and store their results."`
-	Detect  detectCommand    `cmd:"" help:"Find the changes of all series anew."`
-	Export  exportCommand    `cmd:"" help:"Write everything that the database holds to a file."`
-	Import  importCommand    `cmd:"" help:"Fill an empty database with an exported file."`
-	Token   tokenCommand     `cmd:"" help:"Manage the tokens that writing through the API needs."`
-	Health  healthCommand    `cmd:"" name:"healthcheck" help:"Ask a server whether it is ready; for container health checks."`
-	Version kong.VersionFlag `help:"Print the version and exit."`
+	Demo    demoCommand    `cmd:"" help:"Start a server with a private Postgres and sample data."`
+	Serve   serveCommand   `cmd:"" help:"Start the server."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date."`
+	Ingest  ingestCommand  `cmd:"" help:"Store benchmark results: files, directories, archives."`
+	Run     runCommand     `cmd:"" help:"Run the steps of a benchmark plan and store their results."`
+	Detect  detectCommand  `cmd:"" help:"Find the changes of all series anew."`
+	Export  exportCommand  `cmd:"" help:"Write everything that the database holds to a file."`
+	Import  importCommand  `cmd:"" help:"Fill an empty database with an exported file."`
+	Token   tokenCommand   `cmd:"" help:"Manage the tokens that writing through the API needs."`
+	Health  healthCommand  `cmd:"" name:"healthcheck" help:"Ask a server whether it is ready; for container health checks."`
+	About   versionCommand `cmd:"" name:"version" help:"Print the version of relqps; so does relqps --version."`
 
 	LogLevel slog.Level `help:"Least level of log lines on stderr: debug, info, warn or error." default:"warn" env:"RELQPS_LOG_LEVEL"`
 }
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, s streams) int {
+	// Not a flag of the parser: commands have a --version of their own, that of
+	// the system measured, and one for all of them would win over it.
+	if len(args) == 1 && args[0] == "--version" {
+		args = []string{"version"}
+	}
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c,
@@ -74,7 +79,6 @@ func run(ctx context.Context, args []string, s streams) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(code int) { exit = code }),
-		kong.Vars{"version": "relqps " + versionText()},
 	)
 	if err != nil {
 		fmt.Fprintln(s.err, "relqps:", err)
@@ -82,7 +86,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	}
 	k, err := parser.Parse(args)
 	if exit >= 0 {
-		// --help and --version were answered while parsing.
+		// --help was answered while parsing.
 		return exit
 	}
 	if err != nil {
@@ -122,6 +126,13 @@ func printPlaces(w io.Writer, err error) {
 			fmt.Fprintln(w, p)
 		}
 	}
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run(s streams) error {
+	_, err := fmt.Fprintln(s.out, "relqps", versionText())
+	return err
 }
 
 // versionText is the version with the commit it was built from, where known.
