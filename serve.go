@@ -20,6 +20,7 @@ import (
 
 	"github.com/relqps/relqps/api"
 	"github.com/relqps/relqps/ingest"
+	"github.com/relqps/relqps/internal/bench"
 	"github.com/relqps/relqps/internal/compare"
 	"github.com/relqps/relqps/internal/localpg"
 	"github.com/relqps/relqps/internal/sample"
@@ -44,6 +45,8 @@ type serveCommand struct {
 	databaseFlags
 	Addr    string `help:"Address to listen on; port 0 picks a free one." default:"127.0.0.1:8080" env:"RELQPS_ADDR"`
 	Migrate bool   `help:"Bring an older schema up to date first."`
+	// Behind a proxy requests name another host, or come without TLS.
+	PublicURL string `help:"Address under which people reach this server, for links and previews; without it the one their requests name." placeholder:"URL" env:"RELQPS_PUBLIC_URL"`
 }
 
 // Help is shown by relqps serve --help.
@@ -53,7 +56,7 @@ func (serveCommand) Help() string {
 
 // Run serves until the context ends.
 func (c serveCommand) Run(ctx context.Context, s streams, log *slog.Logger) error {
-	return serve(ctx, s.out, log, c, nil)
+	return serve(ctx, s.out, log, c, nil, nil)
 }
 
 // demoCommand starts a server with sample data.
@@ -70,14 +73,25 @@ func (demoCommand) Help() string {
 // Run serves a private database that holds the sample data.
 func (c demoCommand) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	settings := serveCommand{databaseFlags: databaseFlags{DataDir: c.DataDir}, Addr: c.Addr, Migrate: true}
-	return serve(ctx, s.out, log, settings, func(d *database) error {
-		return sample.Load(ctx, ingest.Ingester{Store: d.store, Detect: compare.Detect})
+	load := func(d *database) error {
+		if err := sample.Load(ctx, ingest.Ingester{Store: d.store, Detect: compare.Detect}); err != nil {
+			return err
+		}
+		return sample.LoadNotes(ctx, d.store)
+	}
+	return serve(ctx, s.out, log, settings, load, func(d *database, address string) (string, error) {
+		code, err := d.store.CreateSignIn(ctx, demoName, bench.TokenAnnotator)
+		return fmt.Sprintf("relqps: to write notes, sign in once within an hour: %s/sign-in?once=%s", address, code), err
 	})
 }
 
+// demoName is whom the one-time address of a demo signs in.
+const demoName = "demo"
+
 // serve opens the database, prepares it, and answers requests until ctx ends or
-// the private Postgres dies. The ready line goes to out once requests are taken.
-func serve(ctx context.Context, out io.Writer, log *slog.Logger, c serveCommand, prepare func(*database) error) (err error) {
+// the private Postgres dies. The ready line goes to out once requests are taken,
+// with what ready has to say after it; prepare and ready may be nil.
+func serve(ctx context.Context, out io.Writer, log *slog.Logger, c serveCommand, prepare func(*database) error, ready func(d *database, address string) (string, error)) (err error) {
 	// Before anything else: a second server on an address finds out at once.
 	listener, err := net.Listen("tcp", c.Addr)
 	if err != nil {
@@ -99,9 +113,15 @@ func serve(ctx context.Context, out io.Writer, log *slog.Logger, c serveCommand,
 			return err
 		}
 	}
-	handler, err := newHandler(d, log)
+	handler, err := newSite(d, log, c.PublicURL)
 	if err != nil {
 		return err
+	}
+	said := ""
+	if ready != nil {
+		if said, err = ready(d, "http://"+address); err != nil {
+			return err
+		}
 	}
 	// Ends what requests still do when there is no more time to wait for them.
 	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
@@ -114,6 +134,9 @@ func serve(ctx context.Context, out io.Writer, log *slog.Logger, c serveCommand,
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	fmt.Fprintf(out, "relqps: listening on http://%s\n", address)
+	if said != "" {
+		fmt.Fprintln(out, said)
+	}
 
 	var died <-chan struct{}
 	if d.cluster != nil {
@@ -138,10 +161,15 @@ func serve(ctx context.Context, out io.Writer, log *slog.Logger, c serveCommand,
 }
 
 // newHandler puts API and pages over one store.
-func newHandler(d *database, log *slog.Logger) (http.Handler, error) {
+func newHandler(d *database, log *slog.Logger) (http.Handler, error) { return newSite(d, log, "") }
+
+// newSite is newHandler for a server that people reach under another address than
+// their requests name.
+func newSite(d *database, log *slog.Logger, publicURL string) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	pages, err := web.New(web.Config{Source: d.store, Logger: log, Version: version, Credits: credits(d, log), Licence: licence})
+	site := web.Config{Source: d.store, Store: d.store, Logger: log, Version: version, PublicURL: publicURL, Credits: credits(d, log), Licence: licence}
+	pages, err := web.New(site)
 	if err != nil {
 		return nil, err
 	}
@@ -149,11 +177,13 @@ func newHandler(d *database, log *slog.Logger) (http.Handler, error) {
 	api.Register(calls, api.Config{
 		Store: d.store, Ingester: ingest.Ingester{Store: d.store, Detect: compare.Detect}, Detect: compare.Detect, Logger: log, Version: versionText(),
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		Freeze:  func(ctx context.Context, url string) ([]byte, error) { return web.Freeze(ctx, site, url) },
 	})
+	current := web.CurrentNames(calls, d.store.FormerNames, log)
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
 	for _, path := range []string{"/api/", "/healthz", "/readyz", "/metrics"} {
-		mux.Handle(path, calls)
+		mux.Handle(path, current)
 	}
 	return middleware.RequestID(observe(mux, log, registry)), nil
 }

@@ -25,7 +25,11 @@ type chartsInput struct {
 	Coordinates []bench.CoordinateInfo
 	Metrics     []bench.MetricFacet // measured under the resolved query
 	Series      []bench.Series
-	Origin      string // of this server, for commands: http://host
+	Changes     []bench.Change // stored ones of the same places
+	Known       knowledge      // what other series say about changes
+	Notes       []bench.Note   // of the system
+	Origin      string         // of this server, for commands: http://host
+	Reader      reader
 }
 
 // readCharts reads what /charts and its exports show.
@@ -34,7 +38,7 @@ func (s *server) readCharts(ctx context.Context, r *http.Request) (chartsInput, 
 	if err != nil {
 		return chartsInput{}, err
 	}
-	in := chartsInput{Given: q, Origin: origin(r)}
+	in := chartsInput{Given: q, Origin: s.origin(r), Reader: readerOf(ctx)}
 	if in.Coordinates, err = s.Source.Coordinates(ctx, bench.SeriesFilter{}); err != nil {
 		return in, err
 	}
@@ -42,17 +46,7 @@ func (s *server) readCharts(ctx context.Context, r *http.Request) (chartsInput, 
 	if !in.Found {
 		return in, nil
 	}
-	filter := in.Resolved.comparison().Fetch()
-	if in.Series, err = s.Source.Series(ctx, filter); err != nil {
-		return in, err
-	}
-	filter.Metric = ""
-	facets, err := s.Source.Facets(ctx, filter)
-	if err != nil {
-		return in, err
-	}
-	in.Metrics = facets.Metrics
-	return in, nil
+	return in, s.readLines(ctx, &in)
 }
 
 // compared is a resolved query with its answer, cut to what a page shows.
@@ -64,6 +58,7 @@ type compared struct {
 	autoBase   string
 	large      bool
 	left       int // figures beyond figuresMax
+	marks      marks
 }
 
 // answer compares the series of a query and makes its charts.
@@ -103,6 +98,8 @@ func answer(in chartsInput) (compared, error) {
 		out.left = len(figures) - figuresMax
 		figures = figures[:figuresMax]
 	}
+	out.marks = newMarks(in, c)
+	out.marks.put(figures, &out.view)
 	out.figures = figures
 	return out, nil
 }
@@ -260,8 +257,11 @@ func newChartsPage(in chartsInput) (view.ChartsPage, error) {
 		}
 		p.Meta = largeMeta(in, a, f)
 		p.Steps = neighbours(in, f.Step)
+		p.Changes = a.marks.lineChanges(in, f)
+		p.Notes = a.marks.noteList(addNote(in, f.Step), in.Reader)
 		return p, nil
 	}
+	p.Notes = a.marks.noteList(addNote(in, ""), in.Reader)
 	p.Heading = fmt.Sprintf("%s %s, %s", systemName(q.System), span(c.Versions), context)
 	p.Title = p.Heading
 	p.Meta = smallMeta(in, a)
@@ -291,6 +291,22 @@ func newChartsPage(in chartsInput) (view.ChartsPage, error) {
 		}},
 	}
 	return p, nil
+}
+
+// addNote is the form of a note with the scope of a view, of one step when it is
+// not "".
+func addNote(in chartsInput, step string) string {
+	q := in.Resolved
+	one := func(list []string) string {
+		if len(list) == 1 {
+			return list[0]
+		}
+		return ""
+	}
+	return noteForm{
+		System: q.System, Version: q.At, Back: in.Given.String(),
+		Scope: bench.NoteScope{Step: step, Server: one(q.Servers), Workload: one(q.Workloads)},
+	}.String()
 }
 
 // span names a range of versions: 4.4.1 to 8.8.0.
@@ -597,6 +613,19 @@ func key(in chartsInput, a compared) []view.Sample {
 	if joined {
 		samples = append(samples, view.Sample{Kind: "joint", Text: "the step changes: overwrite, then overwriteandwait"})
 	}
+	if len(a.marks.marked) > 0 {
+		samples = append(samples, view.Sample{Kind: "change", Text: "lasting change, down or up"})
+		if a.large && len(named) == 1 {
+			samples = append(samples, view.Sample{Kind: "level", Text: "level between changes, its 95 % interval"})
+		}
+	}
+	if len(a.marks.notes) > 0 {
+		if a.large {
+			samples = append(samples, view.Sample{Kind: "ring", Text: "note"})
+		} else {
+			samples = append(samples, view.Sample{Kind: "note", Text: "note"})
+		}
+	}
 	if flagged {
 		samples = append(samples, view.Sample{Kind: "cross", Text: "not comparable: the run carries a warning"})
 	}
@@ -611,7 +640,7 @@ func newChart(in chartsInput, a compared, f chart.Figure, id string) view.Chart 
 	c := a.comparison
 	ch := view.Chart{
 		ID: id, Title: f.Title, Figure: f,
-		Href:    in.Given.with(func(q *chartsQuery) { q.Steps, q.At = []string{f.Step}, "" }).String(),
+		Href:    in.Given.with(func(q *chartsQuery) { q.Steps, q.At, q.Report, q.All = []string{f.Step}, "", false, false }).String(),
 		ReadOut: oneText(f, c, compare.FormatShort),
 		Label:   label(f, c),
 		Remarks: remarks(f, c),

@@ -22,6 +22,15 @@ func (s *server) charts(r *http.Request) (templ.Component, error) {
 		return nil, err
 	}
 	p.Page = s.frame(r, p.Title, "/charts")
+	s.bar(r, &p.Bar)
+	p.View = freezeView(r, p.View)
+	if in.Found {
+		lead := plain(p.Lead)
+		if lead == "" && len(p.Charts) > 0 {
+			lead = strings.TrimSuffix(p.Charts[0].Label, " Arrow keys move along the versions.")
+		}
+		s.preview(r, &p.Page, in.Given, lead)
+	}
 	return view.Charts(p), nil
 }
 
@@ -41,7 +50,7 @@ func (s *server) chartsMarkdown(w http.ResponseWriter, r *http.Request) {
 		s.problem(w, r, err)
 		return
 	}
-	write(w, http.StatusOK, "text/plain; charset=utf-8", chartsText(p, origin(r)+in.Given.String()))
+	write(w, http.StatusOK, "text/plain; charset=utf-8", chartsText(p, s.origin(r)+in.Given.String()))
 }
 
 // chartsText writes the tables of a page of charts as Markdown, with the address

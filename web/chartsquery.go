@@ -35,8 +35,12 @@ type chartsQuery struct {
 	Apart         bool // step families are not joined
 	Fit           bool // the scale follows the data
 	Worst         bool // worst chart first
+	Sensitivity   compare.Sensitivity
 	At            string
 	Unknown       url.Values
+	// Report makes it the query of /report/{system}: of each dimension one value, and
+	// the system is part of the path. All shows every version in its heat table.
+	Report, All bool
 }
 
 // metricDefault is the metric of an address that names none.
@@ -83,6 +87,9 @@ func parseCharts(raw string) (chartsQuery, error) {
 		Apart:  p.choice("family", "1", "0") == "0",
 		Fit:    p.choice("scale", "same", "fit") == "fit",
 		Worst:  p.choice("order", "group", "worst") == "worst",
+		All:    p.choice("all", "0", "1") == "1",
+
+		Sensitivity: compare.Sensitivity(p.choice("sensitivity", string(compare.Usual), string(compare.Strict), string(compare.Sensitive))),
 	}
 	for _, w := range p.many("workload") {
 		q.Workloads = appendNew(q.Workloads, bench.WorkloadName(w))
@@ -204,12 +211,20 @@ func (p *params) rest() url.Values {
 
 // String gives the address of the view, keys in a fixed order, defaults left out.
 func (q chartsQuery) String() string {
+	if q.Report {
+		return q.at(reportPath(q.System))
+	}
 	return q.at("/charts")
 }
 
+// reportPath is the path of a system's version report.
+func reportPath(system string) string { return "/report/" + url.PathEscape(system) }
+
 func (q chartsQuery) at(path string) string {
 	a := address{path: path}
-	a.set("system", q.System)
+	if !q.Report {
+		a.set("system", q.System)
+	}
 	a.set("suite", q.Suite)
 	a.all("server", q.Servers)
 	a.all("workload", q.Workloads)
@@ -238,6 +253,12 @@ func (q chartsQuery) at(path string) string {
 	}
 	if q.Worst {
 		a.add("order", "worst")
+	}
+	if q.Sensitivity != compare.Usual {
+		a.set("sensitivity", string(q.Sensitivity))
+	}
+	if q.All {
+		a.add("all", "1")
 	}
 	a.set("at", q.At)
 	a.keep(q.Unknown)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -24,6 +25,10 @@ type fakeSource struct {
 	runs    bench.RunPage
 	run     map[int64]bench.RunDetail
 	uploads []bench.UploadInfo
+	changes []bench.Change
+	events  map[int64][]bench.ChangeEvent
+	notes   []bench.Note
+	history map[int64][]bench.NoteRevision
 	err     error
 	filters []bench.SeriesFilter // of Series, in order
 	runWith []bench.RunFilter
@@ -120,6 +125,82 @@ func (f *fakeSource) Run(_ context.Context, id int64) (bench.RunDetail, error) {
 
 func (f *fakeSource) Uploads(context.Context, bench.UploadFilter) (bench.UploadPage, error) {
 	return bench.UploadPage{Uploads: f.uploads}, f.err
+}
+
+func (f *fakeSource) SeriesOf(_ context.Context, c bench.Coordinate) ([]bench.Series, error) {
+	var out []bench.Series
+	for _, s := range f.series {
+		if s.Coordinate == c {
+			out = append(out, s)
+		}
+	}
+	return out, f.err
+}
+
+func (f *fakeSource) Changes(_ context.Context, filter bench.ChangeFilter) (bench.ChangePage, error) {
+	in := func(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
+	var page bench.ChangePage
+	for _, c := range f.changes {
+		if (filter.System == "" || filter.System == c.System) && in(filter.Servers, c.Server) && in(filter.Workloads, c.Workload) && in(filter.Steps, c.Step) &&
+			in(filter.Compilers, c.Compiler) && in(filter.Configs, c.Config) && in(filter.Versions, c.To) && (filter.Kind == "" || filter.Kind == c.Kind(c.Metric.Direction)) &&
+			(filter.Shape == "" || filter.Shape == c.Shape) && (len(filter.Triage) == 0 || slices.Contains(filter.Triage, c.Triage)) &&
+			math.Abs(c.Effect) >= filter.MinEffect && (filter.Dissolved || c.Dissolved == nil) {
+			page.Changes = append(page.Changes, c)
+		}
+	}
+	slices.SortStableFunc(page.Changes, func(a, b bench.Change) int { return bench.CompareVersions(b.To, a.To) })
+	first := 0
+	if filter.Cursor != "" {
+		first, _ = strconv.Atoi(filter.Cursor)
+	}
+	page.Changes = page.Changes[min(first, len(page.Changes)):]
+	if limit := filter.Limit; limit > 0 && len(page.Changes) > limit {
+		page.Changes, page.Next = page.Changes[:limit], strconv.Itoa(first+limit)
+	}
+	return page, f.err
+}
+
+func (f *fakeSource) ChangeTable(_ context.Context, system string) (p []float64, tested int, err error) {
+	for _, c := range f.changes {
+		if c.Dissolved == nil && (system == "" || c.System == system) {
+			p = append(p, c.P)
+		}
+	}
+	for _, s := range f.series {
+		if bench.StepRole(s.Suite, s.Step) == bench.RoleMeasure && bench.PrimaryMetric(s.Suite, s.Step) == s.Metric.Name && (system == "" || s.System == system) {
+			tested++
+		}
+	}
+	return p, tested, f.err
+}
+
+func (f *fakeSource) Change(_ context.Context, id int64) (bench.ChangeDetail, error) {
+	for _, c := range f.changes {
+		if c.ID == id {
+			return bench.ChangeDetail{Change: c, Events: f.events[id]}, f.err
+		}
+	}
+	return bench.ChangeDetail{}, bench.Errorf(bench.KindNotFound, "there is no change %d", id)
+}
+
+func (f *fakeSource) Notes(_ context.Context, filter bench.NoteFilter) ([]bench.Note, error) {
+	var out []bench.Note
+	for _, n := range f.notes {
+		if (filter.System == "" || filter.System == n.System) && (filter.Version == "" || filter.Version == n.Version) &&
+			(filter.ChangeID == 0 || filter.ChangeID == n.ChangeID) && (filter.Deleted || n.Deleted == nil) {
+			out = append(out, n)
+		}
+	}
+	return out, f.err
+}
+
+func (f *fakeSource) Note(_ context.Context, id int64) (bench.Note, []bench.NoteRevision, error) {
+	for _, n := range f.notes {
+		if n.ID == id {
+			return n, f.history[id], f.err
+		}
+	}
+	return bench.Note{}, nil, bench.Errorf(bench.KindNotFound, "there is no note %d", id)
 }
 
 // at is a coordinate of RocksDB on c2 unless its fields say otherwise.

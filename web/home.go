@@ -18,10 +18,12 @@ import (
 
 // Limits of the home page.
 const (
-	homeRowsMax    = 40
-	homeMovers     = 5
-	homeUploads    = 8
-	homeMeasureMax = 40
+	homeRowsMax     = 40
+	homeMovers      = 5
+	homeUploads     = 8
+	homeMeasureMax  = 40
+	homeChanges     = 8  // causes shown
+	homeChangesRead = 60 // changes they are made of
 )
 
 // homeInput is what the home page is built from.
@@ -29,6 +31,8 @@ type homeInput struct {
 	Series  []bench.Series // of the primary metrics
 	Totals  bench.Totals
 	Uploads []bench.UploadInfo
+	Changes bench.ChangePage // open ones, newest first
+	Known   knowledge
 	Origin  string
 }
 
@@ -37,7 +41,7 @@ func (s *server) home(r *http.Request) (templ.Component, error) {
 		return nil, err
 	}
 	ctx := r.Context()
-	in := homeInput{Origin: origin(r)}
+	in := homeInput{Origin: s.origin(r)}
 	for _, metric := range []string{metricDefault, "ips"} {
 		series, err := s.Source.Series(ctx, bench.SeriesFilter{Metric: metric})
 		if err != nil {
@@ -58,6 +62,18 @@ func (s *server) home(r *http.Request) (templ.Component, error) {
 		return nil, err
 	}
 	in.Uploads = uploads.Uploads
+	filter := bench.ChangeFilter{MinEffect: minEffectDefault, Triage: openStates, Limit: homeChangesRead}
+	if _, err := s.shown(ctx, &filter); err != nil {
+		return nil, err
+	}
+	if filter.MaxP > 0 {
+		if in.Changes, err = s.Source.Changes(ctx, filter); err != nil {
+			return nil, err
+		}
+	}
+	if in.Known, err = s.know(ctx, nil, in.Series); err != nil {
+		return nil, err
+	}
 	p := newHomePage(in)
 	p.Page = s.frame(r, "", "/")
 	return view.Home(p), nil
@@ -195,7 +211,45 @@ func newHomePage(in homeInput) view.HomePage {
 	for _, u := range in.Uploads {
 		p.Uploads = append(p.Uploads, importRow(u))
 	}
+	for i, c := range compare.Causes(in.Known.judgeAll(in.Changes.Changes)) {
+		if i == homeChanges {
+			break
+		}
+		p.Changes = append(p.Changes, homeChange(c, len(systems) > 1))
+	}
+	p.AllChanges = changesQuery{MinEffect: minEffectDefault, Status: "open"}.String()
 	return p
+}
+
+// homeChange shows a cause in a row.
+func homeChange(c compare.Cause, several bool) view.HomeChange {
+	item := causeItem(c, "")
+	most := c.Changes[0]
+	row := view.HomeChange{
+		At: c.Version, Name: item.Title, Shape: shapeText(most.FoundChange), Href: changeHref(most.ID), Where: item.Where,
+		Ratio: changeRatio(most.Change), Class: verdictClass(changeVerdict(most.Change)), Tags: item.Tags,
+		State: triageText(most.Change), StateClass: string(most.Triage),
+	}
+	if several {
+		row.At = systemName(c.System) + " " + row.At
+	}
+	if row.Shape == "" {
+		row.Shape = "step"
+	}
+	// Doubts that some changes of a cause have and others lack stand in the list.
+	if len(row.Tags) == 0 {
+		row.Tags = doubtTags(weighty(most.Doubts))
+	}
+	if len(c.Changes) > 1 {
+		q := changesQuery{System: c.System, Version: c.Version, MinEffect: minEffectDefault}
+		if !c.Common {
+			q.Step = bench.StepFamily(most.Step)
+		} else {
+			q.Server = most.Server
+		}
+		row.Href = q.String()
+	}
+	return row
 }
 
 func importRow(u bench.UploadInfo) view.ImportRow {

@@ -33,6 +33,15 @@ func statusOf(err error) (status int, heading string) {
 	return http.StatusInternalServerError, "Something went wrong here"
 }
 
+// problemText gives the status of an error and the message that may be shown.
+func problemText(err error) (status int, message string) {
+	if err == nil {
+		return http.StatusOK, ""
+	}
+	p := newProblemPage(err, "")
+	return p.Status, p.Message
+}
+
 // newProblemPage builds the page of an error. Only messages that were written for
 // people are shown; of others only the request's id.
 func newProblemPage(err error, request string) view.ProblemPage {
@@ -67,6 +76,9 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	log("page failed", "path", r.URL.Path, "status", p.Status, "request", request, "error", err)
 	p.Page = s.frame(r, p.Heading, "")
+	if p.Status == http.StatusUnauthorized && p.Page.SignIn != "" {
+		p.Links = append([]view.Link{{Text: "Sign in", Href: p.Page.SignIn}}, p.Links...)
+	}
 	var b bytes.Buffer
 	if err := view.Problem(p).Render(r.Context(), &b); err != nil {
 		s.Logger.Error("the page of an error failed", "request", request, "error", err)
@@ -82,7 +94,7 @@ func (s *server) notFound(r *http.Request) (templ.Component, error) {
 
 // notAllowed answers requests that no page takes.
 func (s *server) notAllowed(w http.ResponseWriter, r *http.Request) {
-	p := newProblemPage(bench.Errorf(bench.KindInvalid, "%s %s: pages are read with GET; the API takes uploads and corrections.", r.Method, r.URL.Path), "")
+	p := newProblemPage(bench.Errorf(bench.KindInvalid, "%s %s: pages are read with GET and written to by their own forms; the API takes uploads and corrections.", r.Method, r.URL.Path), "")
 	p.Status, p.Heading = http.StatusMethodNotAllowed, "Not this way"
 	p.Page = s.frame(r, p.Heading, "")
 	w.Header().Set("Allow", http.MethodGet)

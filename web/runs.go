@@ -84,7 +84,7 @@ func (s *server) runs(r *http.Request) (templ.Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newRunsPage(q, page, facets, origin(r))
+	p := newRunsPage(q, page, facets, s.origin(r))
 	p.Page = s.frame(r, "Runs", "/runs")
 	return view.Runs(p), nil
 }

@@ -117,7 +117,7 @@ func valuesOf(in chartsInput, d dimension) []string {
 }
 
 func choices(in chartsInput, d dimension, values, chosen []string) []view.Choice {
-	several := d.name != "system" && d.name != "suite"
+	several := d.name != "system" && d.name != "suite" && !in.Given.Report
 	var out []view.Choice
 	for _, v := range values {
 		c := view.Choice{Name: d.label(v), Current: slices.Contains(chosen, v), Leaves: leaves(in, d, []string{v})}
@@ -286,7 +286,7 @@ func presets(in chartsInput, a compared) []view.Link {
 		links = append(links, l)
 	}
 	all := func(q *chartsQuery) { q.From, q.To, q.At = "", "", "" }
-	if len(majors) > 1 && len(across(a.all)) < len(a.all) {
+	if len(majors) > 1 && len(across(a.all)) < len(a.all) && !q.Report {
 		links = append(links, view.Link{
 			Text: "across", Title: "a few versions of every major", Current: q.Across && q.From == "" && q.To == "",
 			Href: q.with(func(q *chartsQuery) { all(q); q.Across = true }).String(),

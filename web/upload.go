@@ -24,7 +24,7 @@ func (s *server) upload(r *http.Request) (templ.Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newUploadPage(facets, origin(r))
+	p := newUploadPage(facets, s.origin(r))
 	p.Page = s.frame(r, "Upload", "/upload")
 	return view.Upload(p), nil
 }

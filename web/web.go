@@ -21,6 +21,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"github.com/relqps/relqps/internal/bench"
+	"github.com/relqps/relqps/web/chart"
 	"github.com/relqps/relqps/web/static"
 	"github.com/relqps/relqps/web/view"
 )
@@ -36,6 +37,12 @@ type Source interface {
 	Runs(ctx context.Context, f bench.RunFilter) (bench.RunPage, error)
 	Run(ctx context.Context, id int64) (bench.RunDetail, error)
 	Uploads(ctx context.Context, f bench.UploadFilter) (bench.UploadPage, error)
+	SeriesOf(ctx context.Context, c bench.Coordinate) ([]bench.Series, error)
+	Changes(ctx context.Context, f bench.ChangeFilter) (bench.ChangePage, error)
+	ChangeTable(ctx context.Context, system string) (p []float64, tested int, err error)
+	Change(ctx context.Context, id int64) (bench.ChangeDetail, error)
+	Notes(ctx context.Context, f bench.NoteFilter) ([]bench.Note, error)
+	Note(ctx context.Context, id int64) (bench.Note, []bench.NoteRevision, error)
 }
 
 // Credit names where figures come from.
@@ -48,6 +55,12 @@ type Config struct {
 	Source  Source       // required
 	Logger  *slog.Logger // required
 	Version string       // of relqps, shown at the foot
+	// Store takes what people write; nil: the pages can only be read, and there are
+	// no short links.
+	Store Store
+	// PublicURL is the address under which people reach this server
+	// (https://perf.example.org); "": the one that their requests name.
+	PublicURL string
 	// Credits gives where the stored figures come from, as links at the foot;
 	// nil: none.
 	Credits func(ctx context.Context) []Credit
@@ -89,21 +102,69 @@ func New(c Config) (http.Handler, error) {
 	r.Use(requestID, securityHeaders, s.recoverer, middleware.GetHead)
 	r.Method(http.MethodGet, staticPrefix+"*", files)
 	r.Group(func(r chi.Router) {
-		r.Use(middleware.Compress(5, "text/html", "text/markdown", "text/plain"))
-		r.NotFound(s.page(s.notFound))
-		r.MethodNotAllowed(s.notAllowed)
-		r.Get("/", s.page(s.home))
-		r.Get("/charts", s.page(s.charts))
-		r.Get("/charts.md", s.chartsMarkdown)
-		r.Get("/runs", s.page(s.runs))
-		r.Get("/runs/{id}", s.page(s.run))
-		r.Get("/upload", s.page(s.upload))
+		r.Use(middleware.Compress(5, "text/html", "text/markdown", "text/plain", "text/csv", "image/svg+xml"), s.sameOrigin, s.recognise)
+		if c.Store != nil {
+			r.Use(s.currentNames)
+		}
+		s.viewRoutes(r)
 		r.Get("/search", s.search)
+		r.Get("/report", s.anyReport)
 		if c.Licence != "" {
 			r.Get("/licences", s.page(s.licences))
 		}
+		if c.Store == nil {
+			return
+		}
+		r.Get("/s/{code}", s.shortLink)
+		r.Post("/links", s.writing(s.makeLink))
+		r.Get("/notes/new", s.page(s.newNote))
+		r.Post("/notes", s.writing(s.writeNote))
+		r.Get("/notes/{id}/edit", s.page(s.editNote))
+		r.Post("/notes/{id}", s.writing(s.changeNote))
+		r.Post("/notes/{id}/delete", s.writing(s.deleteNote))
+		r.Post("/changes/{id}", s.writing(s.triage))
+		r.Get("/sign-in", s.page(s.signInPage))
+		r.Post("/sign-in", s.signIn)
+		r.Post("/sign-out", s.signOut)
 	})
 	return r, nil
+}
+
+// viewRoutes adds the pages that show figures, which are those that can be frozen.
+func (s *server) viewRoutes(r chi.Router) {
+	r.NotFound(s.page(s.notFound))
+	r.MethodNotAllowed(s.notAllowed)
+	r.Get("/", s.page(s.home))
+	r.Get("/report/{system}", s.report)
+	r.Get("/charts", s.page(s.charts))
+	r.Get("/charts.md", s.chartsMarkdown)
+	r.Get("/charts.svg", s.chartsSVG)
+	r.Get("/charts.png", s.chartsPNG)
+	r.Get("/changes", s.page(s.changes))
+	r.Get("/changes/{id}", s.page(s.change))
+	r.Get("/versions/{system}/{version}", s.page(s.version))
+	r.Get("/notes", s.page(s.notes))
+	r.Get("/notes/{id}", s.page(s.note))
+	r.Get("/runs", s.page(s.runs))
+	r.Get("/runs/{id}", s.page(s.run))
+	r.Get("/upload", s.page(s.upload))
+}
+
+// views is a handler of the pages that show figures alone.
+func (s *server) views() http.Handler {
+	r := chi.NewRouter()
+	s.viewRoutes(r)
+	return r
+}
+
+// sameOrigin refuses what other sites make a browser send: writing works from
+// this server's own pages only.
+func (s *server) sameOrigin(next http.Handler) http.Handler {
+	check := http.NewCrossOriginProtection()
+	check.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.problem(w, r, bench.Errorf(bench.KindForbidden, "This was sent from a page of another site."))
+	}))
+	return check.Handler(next)
 }
 
 // requestID gives a request an id unless the program around has done so.
@@ -183,13 +244,23 @@ func write(w http.ResponseWriter, status int, kind string, body []byte) {
 // frame gives what all pages have, with the entry of the navigation that is
 // current.
 func (s *server) frame(r *http.Request, title, current string) view.Page {
-	p := view.Page{
-		Title: title, Script: s.files.Address("page.js"), Style: s.files.Address("style.css"),
-		Version: s.Version, Address: r.URL.RequestURI(),
+	p := view.Page{Title: title, Version: s.Version, Address: r.URL.RequestURI()}
+	if s.files != nil {
+		p.Script, p.Style = s.files.Address("page.js"), s.files.Address("style.css")
+	}
+	if f := frozenOf(r.Context()); f != nil {
+		p.Frozen, p.Address = &f.Frozen, f.path
+	} else if s.Store != nil {
+		p.User = readerOf(r.Context()).name
+		to := p.Address
+		if r.Method != http.MethodGet || strings.HasPrefix(to, "/sign-in") {
+			to = "/"
+		}
+		p.SignIn = signInHref(localPath(to))
 	}
 	for _, n := range []view.Link{
-		{Text: "Home", Href: "/"}, {Text: "Charts", Href: "/charts"}, {Text: "Runs", Href: "/runs"},
-		{Text: "Upload", Href: "/upload"}, {Text: "API", Href: "/api/docs"},
+		{Text: "Home", Href: "/"}, {Text: "Report", Href: "/report"}, {Text: "Charts", Href: "/charts"}, {Text: "Changes", Href: "/changes"},
+		{Text: "Runs", Href: "/runs"}, {Text: "Upload", Href: "/upload"}, {Text: "API", Href: "/api/docs"},
 	} {
 		n.Current = n.Href == current
 		p.Nav = append(p.Nav, n)
@@ -220,6 +291,45 @@ func creditLinks(credits []Credit) (common string, links []view.Link) {
 		}
 	}
 	return strings.TrimSpace(common), links
+}
+
+// bar completes a toolbar for who looks at the page: short links need a sign-in,
+// and a frozen view gives its own figures only.
+func (s *server) bar(r *http.Request, b *view.Bar) {
+	f := frozenOf(r.Context())
+	if f == nil {
+		b.Short = readerOf(r.Context()).mayWrite()
+		return
+	}
+	b.Copy = f.path
+	var export []view.Link
+	for _, l := range b.Export {
+		for _, format := range []string{"md", "csv"} {
+			if strings.Contains(l.Href, "format="+format) && strings.HasPrefix(l.Href, "/report/") || format == "md" && strings.HasPrefix(l.Href, "/charts.md") {
+				l.Href = f.path + "?format=" + format
+				export = append(export, l)
+			}
+		}
+	}
+	b.Export = export
+}
+
+// freezeView marks the data of a frozen view's charts: what the script would write
+// into the address says nothing there.
+func freezeView(r *http.Request, v any) any {
+	if c, ok := v.(chart.View); ok && frozenOf(r.Context()) != nil {
+		c.Frozen = true
+		return c
+	}
+	return v
+}
+
+// origin gives the address under which people reach this server.
+func (s *server) origin(r *http.Request) string {
+	if s.PublicURL != "" {
+		return strings.TrimSuffix(s.PublicURL, "/")
+	}
+	return origin(r)
 }
 
 // origin gives the address under which a client reached this server.

@@ -44,7 +44,7 @@ func Doubts(c bench.Change, e Evidence, resolution float64) []Doubt {
 		out = append(out, Doubt{DoubtCommon, fmt.Sprintf("common mode %d of %d", moved, of), commonEvidence(c, e)})
 	}
 	if len(e.NotSeen) > 0 {
-		out = append(out, Doubt{DoubtUnseen, "not seen on " + Places(c.Coordinate, e.NotSeen, placesShort), unseenEvidence(c, e)})
+		out = append(out, Doubt{DoubtUnseen, "not seen on " + Places(c.Coordinate, e.NotSeen, e.Seen, placesShort), unseenEvidence(c, e)})
 	}
 	if c.OneRun && len(e.Seen) == 0 {
 		out = append(out, Doubt{DoubtOneRun, "one run", "it rests on a single run, and no other series moved with it: one bad run would look the same"})
@@ -128,13 +128,36 @@ func compilerText(c string) string {
 	return c
 }
 
-// Places names where sightings are, at most so many of them: u5, iodir and 2
-// more.
-func Places(from bench.Coordinate, list []Sighting, most int) string {
+// Places names where sightings are, other servers first, at most so many of them:
+// u5, iodir and 2 more. A server stands for all that was measured there where the
+// sightings of the other kind have nothing of it.
+func Places(from bench.Coordinate, list, others []Sighting, most int) string {
 	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	on := func(list []Sighting, server string) (n int) {
+		for _, s := range list {
+			if s.Server == server {
+				n++
+			}
+		}
+		return n
+	}
 	for _, s := range list {
-		if n := Place(from, s.Coordinate); n != "" && !slices.Contains(names, n) {
-			names = append(names, n)
+		switch {
+		case s.Server == from.Server:
+		case on(list, s.Server) > 1 && on(others, s.Server) == 0:
+			add(s.Server)
+		default:
+			add(Place(from, s.Coordinate))
+		}
+	}
+	for _, s := range list {
+		if s.Server == from.Server {
+			add(Place(from, s.Coordinate))
 		}
 	}
 	if len(names) > most+1 {

@@ -24,18 +24,19 @@ const (
 type Setting struct {
 	Name Sensitivity
 	// Level is the largest P of a change that is marked: the rate at which a series
-	// without a change raises an alarm.
-	Level float64
+	// without a change raises an alarm. Here is the largest probability at the
+	// change's own version.
+	Level, Here float64
 	// MinEffect is the least |ln ratio| of a change that is marked.
 	MinEffect float64
 }
 
-// settings are the sensitivities. The usual one marks what lists show: what is
-// stored, from an effect of 3 % on.
+// settings are the sensitivities, each marking what the ones before it do. The
+// usual one marks what lists show: what is stored, from an effect of 3 % on.
 var settings = []Setting{
-	{Strict, 1e-4, 0.03},
-	{Usual, SeriesLevel, 0.03},
-	{Sensitive, 0.05, 0.01},
+	{Strict, 1e-4, 1e-4, 0.03},
+	{Usual, SeriesLevel, StoredLevel, 0.03},
+	{Sensitive, 0.05, 0.01, 0.01},
 }
 
 // Settings lists the sensitivities, the strictest first. The caller owns the
@@ -63,7 +64,7 @@ type Candidate struct {
 // Marks reports whether a setting marks a candidate: its P and effect suffice,
 // and false discovery is held at [FalseDiscoveryRate] across the table.
 func (s Setting) Marks(c Candidate) bool {
-	return c.P <= s.Level && math.Abs(c.Effect) >= s.MinEffect && c.Q <= FalseDiscoveryRate
+	return c.P <= s.Level && c.PHere <= s.Here && math.Abs(c.Effect) >= s.MinEffect && c.Q <= FalseDiscoveryRate
 }
 
 // Mark gives the changes that a setting marks, in their order.
@@ -75,6 +76,12 @@ func (s Setting) Mark(candidates []Candidate) []bench.Change {
 		}
 	}
 	return out
+}
+
+// MarkedFrom gives the index in [Settings] of the strictest one that marks a
+// candidate, -1 when none does.
+func MarkedFrom(c Candidate) int {
+	return slices.IndexFunc(settings, func(s Setting) bool { return s.Marks(c) })
 }
 
 // ExpectedFalse bounds the number of false ones among what a setting marks in so

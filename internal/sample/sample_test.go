@@ -2,7 +2,9 @@ package sample
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/relqps/relqps/ingest"
 	"github.com/relqps/relqps/internal/bench"
@@ -70,5 +72,50 @@ func TestSampleHoldsTheArchivesWithTheirFigures(t *testing.T) {
 		if got := figures[at]; got != want {
 			t.Errorf("%s: %g, want %g", at, got, want)
 		}
+	}
+}
+
+// notebook keeps notes in memory, numbered from 1.
+type notebook struct{ notes []bench.Note }
+
+func (b *notebook) Notes(_ context.Context, f bench.NoteFilter) ([]bench.Note, error) {
+	var out []bench.Note
+	for _, n := range b.notes {
+		if (f.System == "" || n.System == f.System) && (f.Deleted || n.Deleted == nil) {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+func (b *notebook) CreateNote(_ context.Context, n bench.Note) (bench.Note, error) {
+	n.ID = int64(len(b.notes) + 1)
+	b.notes = append(b.notes, n)
+	return n, nil
+}
+
+func TestNotesAreWrittenOnce(t *testing.T) {
+	t.Parallel()
+	var b notebook
+	for range 2 {
+		if err := LoadNotes(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The public issues of the known causes.
+	issues := map[string]string{"6.14.6": "9354", "8.6.7": "12038", "10.6.2": "13996", "10.8.3": "14141"}
+	if len(b.notes) != len(issues) {
+		t.Fatalf("%d notes, want %d", len(b.notes), len(issues))
+	}
+	for _, n := range b.notes {
+		if link := "https://github.com/facebook/rocksdb/issues/" + issues[n.Version]; issues[n.Version] == "" || !strings.Contains(n.Body, "("+link+")") || n.Author != NoteAuthor {
+			t.Errorf("%s: %s by %s", n.Version, n.Body, n.Author)
+		}
+	}
+	// One that somebody deleted does not come back.
+	now := time.Now()
+	b.notes[1].Deleted = &now
+	if err := LoadNotes(t.Context(), &b); err != nil || len(b.notes) != len(issues) {
+		t.Errorf("%d notes, %v", len(b.notes), err)
 	}
 }

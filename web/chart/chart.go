@@ -33,6 +33,18 @@ type View struct {
 	AutoBase string `json:"autoBase"`
 	Fit      bool   `json:"fit"`   // the scale follows the data; else the fixed window
 	Large    bool   `json:"large"` // one large chart with intervals, else small multiples
+	// Sensitivity names the one of Settings whose changes are marked. There are none
+	// where nothing can be marked.
+	Sensitivity string    `json:"sensitivity,omitempty"`
+	Settings    []Setting `json:"settings,omitempty"`
+	// Served: the page holds more than charts and their tables, so that another base
+	// is the server's to divide by.
+	Served bool `json:"served,omitempty"`
+	// Frozen: the page is a snapshot; its address says nothing about what it shows.
+	Frozen bool `json:"frozen,omitempty"`
+	// Levels: the chart is about the levels between changes; the band of what cannot
+	// be told from 1.00 is left out.
+	Levels bool `json:"levels,omitempty"`
 }
 
 // Major is where a major version begins on the version axis.
@@ -62,6 +74,9 @@ type Figure struct {
 	Title  string         `json:"title"` // the step, or the members of its family
 	Option map[string]any `json:"option"`
 	Lines  []Line         `json:"lines"`
+	// Changes are those that one of the settings marks, Notes those in scope.
+	Changes []ChangeMark `json:"changes,omitempty"`
+	Notes   []NoteMark   `json:"notes,omitempty"`
 	// Source are the lines as compared, in the order of Lines, for tables and words.
 	Source []compare.Line `json:"-"`
 }

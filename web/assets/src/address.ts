@@ -4,11 +4,11 @@ import type { Base } from "./spec.ts";
 
 const order = [
   "system", "suite", "server", "workload", "clients", "step", "metric", "compiler", "config",
-  "base", "base_compiler", "base_config", "from", "to", "across", "family", "scale", "order", "at",
+  "base", "base_compiler", "base_config", "from", "to", "across", "family", "scale", "order", "sensitivity", "all", "at",
 ];
 
 /** Keys that the script changes without asking the server. */
-const own = new Set(["base", "base_compiler", "base_config", "at"]);
+const own = new Set(["base", "base_compiler", "base_config", "sensitivity", "at"]);
 
 function escape(s: string): string {
   return encodeURIComponent(s)

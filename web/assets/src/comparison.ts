@@ -6,6 +6,7 @@ import { drawComparison } from "./draw.ts";
 import { connect, init, type ECharts } from "./echarts.ts";
 import * as format from "./format.ts";
 import { LockedVersion } from "./lock.ts";
+import { markedText, notesAt, settingOf } from "./marks.ts";
 import { canDivide, divide, sameBase, valueAt, whyNot, type Ratio } from "./ratio.ts";
 import { readFigure, type Base, type Figure, type View } from "./spec.ts";
 import { fillTable, markRow } from "./table.ts";
@@ -30,9 +31,11 @@ export class Comparison {
   private base: Base;
   private locked = -1;
   private cursor = -1;
+  private setting: number;
 
   constructor(private readonly view: View) {
     this.base = view.base;
+    this.setting = settingOf(view, view.sensitivity ?? "");
     document.querySelectorAll<HTMLElement>("[data-chart]:not([data-time])").forEach((at) => {
       const figure = readFigure(at.dataset["chart"] ?? "");
       const host = at.closest<HTMLElement>(".fig, .stage");
@@ -63,6 +66,12 @@ export class Comparison {
         return true;
       case "r": {
         const link = this.lock?.runLink();
+        if (link) link.click();
+        return link !== null && link !== undefined;
+      }
+      case "o":
+      case "n": {
+        const link = key === "o" ? this.lock?.changeLink() : this.lock?.noteLink();
         if (link) link.click();
         return link !== null && link !== undefined;
       }
@@ -124,14 +133,14 @@ export class Comparison {
       this.follow(box, box.chart);
     }
     const option = drawComparison(
-      { view: this.view, figure: box.figure, ratios: box.ratios, width: box.at.clientWidth, height: box.at.clientHeight, locked: this.locked },
+      { view: this.view, figure: box.figure, ratios: box.ratios, width: box.at.clientWidth, height: box.at.clientHeight, locked: this.locked, setting: this.setting },
       tokens(),
     );
     const token = tokens();
     Object.assign(option["tooltip"] as object, {
       backgroundColor: token("--raise"), borderColor: token("--line-3"), borderWidth: 1, padding: [8, 10], transitionDuration: 0,
       extraCssText: "box-shadow:var(--shadow);border-radius:4px", textStyle: { color: token("--ink"), fontSize: 12, fontFamily: token("--sans") },
-      formatter: (p: unknown) => (this.locked >= 0 ? "" : (tipFor(this.view, this.base, box.figure, box.ratios, indexOf(p)) ?? "")),
+      formatter: (p: unknown) => (this.locked >= 0 ? "" : (tipFor(this.view, this.base, box.figure, box.ratios, indexOf(p), this.setting) ?? "")),
     });
     box.chart.setOption(option, true);
     if (this.locked >= 0 && this.lock) this.placeLock(box);
@@ -188,6 +197,11 @@ export class Comparison {
       if (line.name === "") parts.push(words.element("span", words.intervalText(r)));
     }
     if (parts.length === 1) parts.push(words.element("span", "not measured"));
+    for (const n of notesAt(box.figure, i)) {
+      const note = words.element("span", `note ${n.n}`);
+      note.append(words.element("span", `: ${n.text}`, "sr"));
+      parts.push(note);
+    }
     out.classList.add("on");
     out.replaceChildren(...parts);
   }
@@ -276,28 +290,31 @@ export class Comparison {
     this.draw(box);
     if (i < 0) this.lock.hide();
     markRow(document.querySelectorAll("table[data-figures]"), this.view, box.figure, i);
-    history.replaceState(history.state, "", location.pathname + withKeys(location.search, { at: i >= 0 ? (this.view.versions[i] ?? null) : null }) + location.hash);
+    if (!this.view.frozen) history.replaceState(history.state, "", location.pathname + withKeys(location.search, { at: i >= 0 ? (this.view.versions[i] ?? null) : null }) + location.hash);
   }
 
   private placeLock(box: Box): void {
     if (!this.lock || !box.chart) return;
     const y = box.ratios.map((r) => r[this.locked]?.relative ?? null).find((r) => r !== null && r > 0);
     const at = box.chart.convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, [this.locked, y ? Math.log(y) : 0]) as number[];
-    this.lock.show(this.view, this.base, box.figure, box.ratios, this.locked, at[0] ?? 0);
+    this.lock.show(this.view, this.base, box.figure, box.ratios, this.locked, at[0] ?? 0, this.setting);
   }
 
   private makeBase(i: number): void {
     const version = this.view.versions[i];
-    if (version !== undefined) this.rebase({ ...this.base, version }, true);
+    if (version === undefined) return;
+    const base = { ...this.base, version };
+    if (!this.view.served) this.rebase(base, true);
+    else if (!this.view.frozen && !document.querySelector(".f.base.plain")) location.assign(location.pathname + withKeys(location.search, { ...baseKeys(base, this.view.autoBase), at: null }));
   }
 
   /** Divides by another base; false where only the server can. */
   private rebase(base: Base, commit: boolean): boolean {
-    if (!canDivide(this.boxes.map((b) => b.figure), base, this.view.versions)) return false;
+    if (this.view.served || !canDivide(this.boxes.map((b) => b.figure), base, this.view.versions)) return false;
     if (sameBase(base, this.base)) return true;
     this.base = base;
     this.divideAll();
-    if (commit) history.pushState(null, "", location.pathname + withKeys(location.search, baseKeys(base, this.view.autoBase)) + location.hash);
+    if (commit && !this.view.frozen) history.pushState(null, "", location.pathname + withKeys(location.search, baseKeys(base, this.view.autoBase)) + location.hash);
     this.redraw();
     this.rewrite();
     return true;
@@ -305,6 +322,8 @@ export class Comparison {
 
   /** Back and Forward: a base is divided by here; anything else is the server's. */
   private restore(): void {
+    if (this.view.frozen) return;
+    this.mark(settingOf(this.view, new URLSearchParams(location.search).get("sensitivity") ?? "default"));
     const base = baseOf(location.search, this.view.autoBase);
     if (rest(location.search) !== this.rest || !this.rebase(base, false)) {
       location.reload();
@@ -324,11 +343,43 @@ export class Comparison {
 
   /** A link that only changes the base is followed here. */
   private followLink(e: MouseEvent): void {
-    const link = (e.target as Element | null)?.closest<HTMLAnchorElement>("a[data-to-base]");
-    if (!link || e.defaultPrevented || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+    const link = (e.target as Element | null)?.closest<HTMLAnchorElement>("a[data-to-base], a[data-sensitivity]");
+    if (!link || this.view.served || e.defaultPrevented || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+    const sensitivity = link.dataset["sensitivity"];
+    if (sensitivity !== undefined) {
+      if ((this.view.settings ?? []).length === 0) return;
+      e.preventDefault();
+      this.mark(settingOf(this.view, sensitivity));
+      if (!this.view.frozen) history.pushState(null, "", location.pathname + withKeys(location.search, { sensitivity: sensitivity === "default" ? null : sensitivity }) + location.hash);
+      return;
+    }
     if (!this.rebase(baseOf(link.search, this.view.autoBase), true)) return;
     e.preventDefault();
     link.closest("details")?.removeAttribute("open");
+  }
+
+  /** Marks the changes of a sensitivity, in charts and in the list. */
+  private mark(setting: number): void {
+    if (setting < 0 || setting === this.setting) return;
+    this.setting = setting;
+    const chosen = this.view.settings?.[setting];
+    let [steps, spikes] = [0, 0];
+    document.querySelectorAll<HTMLElement>("[data-change]").forEach((row) => {
+      row.hidden = Number(row.dataset["from"]) > setting;
+      if (row.hidden) return;
+      if (row.hasAttribute("data-spike")) spikes++;
+      else steps++;
+    });
+    document.querySelectorAll("[data-marked]").forEach((e) => (e.textContent = markedText(steps, spikes, chosen?.expected ?? "")));
+    const value = chosen?.name === "default" ? null : (chosen?.name ?? null);
+    document.querySelectorAll<HTMLAnchorElement>("a[data-sensitivity]").forEach((a) => {
+      if (a.dataset["sensitivity"] === chosen?.name) a.setAttribute("aria-current", "true");
+      else a.removeAttribute("aria-current");
+    });
+    for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-view]:not([data-sensitivity]), a[data-copy]")) {
+      if (!link.pathname.startsWith("/api/")) link.search = withKeys(link.search, { sensitivity: value });
+    }
+    this.redraw();
   }
 
   /** Everything on the page that names the base or was divided by it. */

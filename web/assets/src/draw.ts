@@ -4,6 +4,7 @@
 import type { EChartsCoreOption } from "./echarts.ts";
 import { stretches, type Placed, type Side } from "./colourstops.ts";
 import * as format from "./format.ts";
+import { levels, marked } from "./marks.ts";
 import { countAt, halfWidth, judge, type Ratio, type Verdict } from "./ratio.ts";
 import type { Figure, Line, View } from "./spec.ts";
 import { resolve, type Tokens } from "./theme.ts";
@@ -20,6 +21,8 @@ export interface Drawing {
   readonly height: number;
   /** Index of the locked version, -1 for none. */
   readonly locked: number;
+  /** Index of the sensitivity whose changes are marked. */
+  readonly setting: number;
 }
 
 /** Below this width a large chart does without interval bars and with fewer words. */
@@ -33,6 +36,8 @@ export function drawComparison(d: Drawing, token: Tokens): EChartsCoreOption {
   const narrow = d.width < narrowBelow;
   const option = resolve(figure.option, token) as Item;
   const grid = option["grid"] as { left: number; right: number; top: number; bottom: number };
+  const notes = figure.notes ?? [];
+  if (view.large && notes.length > 0) grid.top = 44; // room for the ringed numbers
   const plot = { width: d.width - grid.left - grid.right, height: d.height - grid.top - grid.bottom };
   const count = view.versions.length;
   const perVersion = plot.width / Math.max(1, count);
@@ -49,6 +54,8 @@ export function drawComparison(d: Drawing, token: Tokens): EChartsCoreOption {
   const server = option["series"] as Item[];
   const series: Item[] = [];
   const marks: Item[] = [...majorNames(view, perVersion, token), ...joints(d, token), ...((server[0]?.["markLine"] as Item | undefined)?.["data"] as Item[])];
+  const changes = marked(figure, d.setting);
+  if (view.large && !narrow) for (const c of changes) if (c.back < 0) marks.push({ xAxis: c.at - 0.5, lineStyle: { color: token(changeColour(view, c.effect)), width: 1, type: [3, 3] }, label: { show: false } });
   if (d.locked >= 0) marks.push({ xAxis: d.locked, lineStyle: { color: token("--ink"), width: 1, type: "solid" }, label: { show: false } });
 
   const y = (position: number) => Math.min(window.high, Math.max(window.low, position));
@@ -70,7 +77,7 @@ export function drawComparison(d: Drawing, token: Tokens): EChartsCoreOption {
     if (single) s["lineStyle"] = { ...(s["lineStyle"] as Item), color: gradient(d, line, positions[0] ?? [], grid.left, perVersion, token) };
     if (i === 0) s["markLine"] = { ...(server[0]?.["markLine"] as Item), data: marks };
     else delete s["markLine"];
-    if (i === 0) s["markArea"] = band(d, token);
+    if (i === 0 && !view.levels) s["markArea"] = band(d, token);
     series.push(s);
 
     let last = -1;
@@ -110,11 +117,29 @@ export function drawComparison(d: Drawing, token: Tokens): EChartsCoreOption {
 
   // Scatter is translucent by default, its labels with it.
   const quiet = { itemStyle: { opacity: 1 }, silent: true, tooltip: { show: false }, emphasis: { disabled: true } };
+  if (view.large && single) {
+    const steps = levels(figure.lines[0] as Line, changes, d.ratios[0] ?? []);
+    if (changes.length > 0) {
+      series.push({
+        type: "line", data: steps.flatMap((l) => [[l.from - 0.4, l.position], [l.to + 0.4, l.position], [l.to, null]]), showSymbol: false, clip: true, z: 5,
+        lineStyle: { color: token("--ink"), width: 2, opacity: 0.9 }, ...quiet,
+        markArea: {
+          silent: true, itemStyle: { color: token("--line-2"), opacity: 0.55 }, z: 1,
+          data: steps.filter((l) => l.half > 0 && l.position > window.low && l.position < window.high).map((l) => [{ coord: [l.from - 0.45, y(l.position - l.half)] }, { coord: [l.to + 0.45, y(l.position + l.half)] }]),
+        },
+      });
+    }
+  }
   if (bars.length > 0) series.push({ type: "line", data: bars, showSymbol: false, lineStyle: { color: token("--line-3"), width: 1, opacity: 0.45 }, z: 2, ...quiet });
   if (points.length > 0) series.push({ type: "scatter", data: points, symbolSize: view.large && !narrow ? 6 : 4, z: 16, ...quiet });
   if (crosses.length > 0) series.push({ type: "scatter", data: crosses, symbol: crossPath, symbolSize: view.large ? 9 : 7, z: 17, ...quiet, itemStyle: { color: token("--ink"), opacity: 1 } });
   if (arrows.length > 0) series.push({ type: "scatter", data: arrows, symbol: "triangle", symbolSize: view.large ? [11, 10] : [8, 7], clip: false, z: 18, ...quiet });
   if (ends.length > 0) series.push({ type: "scatter", data: endLabels(d, ends, window, plot.height, token), symbolSize: 0.1, clip: false, z: 19, ...quiet });
+  const notches = changes.filter((c) => c.back < 0).map((c) => ({
+    value: [c.at - 0.5, window.low], symbolRotate: c.effect < 0 ? 180 : 0, itemStyle: { color: token(changeColour(view, c.effect)), opacity: 1 },
+  }));
+  if (notches.length > 0) series.push({ type: "scatter", data: notches, symbol: "triangle", symbolSize: view.large ? [10, 8] : [7, 6], symbolOffset: [0, view.large ? 5 : 4], clip: false, z: 18, ...quiet });
+  if (notes.length > 0) series.push(...noteMarks(d, window, token, quiet));
   if (d.locked >= 0) {
     const held = positions.map((p) => p[d.locked] ?? null).filter((p) => p !== null);
     series.push({ type: "scatter", data: held.map((p) => [d.locked, y(p)]), symbolSize: 10, z: 20, ...quiet, itemStyle: { color: token("--ink"), opacity: 1 } });
@@ -125,6 +150,34 @@ export function drawComparison(d: Drawing, token: Tokens): EChartsCoreOption {
 
 const verdictColour: Record<Verdict, string> = { better: "--better", worse: "--worse", undecided: "--undecided", moved: "--ink", "": "--ink-2" };
 const verdictInk: Record<Verdict, string> = { better: "--better-ink", worse: "--worse-ink", undecided: "--ink-2", moved: "--ink", "": "--ink-2" };
+
+/** The colour of a change: that of the better or the worse way. */
+function changeColour(view: View, effect: number): string {
+  if (view.metric.direction === "neutral") return "--ink";
+  return effect > 0 === (view.metric.direction === "higher") ? "--better" : "--worse";
+}
+
+/** Notes stand above the plot: a dot, in a large chart a ringed number with a dotted rule; a range has a line. */
+function noteMarks(d: Drawing, window: Window, token: Tokens, quiet: Item): Item[] {
+  const { view } = d;
+  const notes = d.figure.notes ?? [];
+  const up = view.large ? -26 : -5;
+  const out: Item[] = [{
+    type: "scatter", clip: false, z: 19, symbol: "circle", symbolSize: view.large ? 17 : 7, symbolOffset: [0, up], ...quiet,
+    data: notes.map((n) => ({
+      value: [n.at, window.high], itemStyle: { color: token(view.large ? "--bg" : "--ink"), borderColor: token("--ink"), borderWidth: 1, opacity: 1 },
+      label: { show: view.large, formatter: String(n.n), position: "inside", color: token("--ink"), fontSize: 11, fontWeight: 600, fontFamily: token("--sans") },
+    })),
+  }];
+  const ranges = notes.filter((n) => n.to > n.at);
+  if (ranges.length > 0) {
+    out.push({ type: "line", clip: false, z: 3, showSymbol: false, lineStyle: { color: token("--line-3"), width: 3 }, ...quiet, data: ranges.flatMap((n) => [[n.at, window.high], [n.to, window.high], [n.to, null]]) });
+  }
+  if (view.large) {
+    out.push({ type: "line", z: 1, showSymbol: false, lineStyle: { color: token("--line-3"), width: 1, type: [1, 3] }, ...quiet, data: notes.flatMap((n) => [[n.at, window.low], [n.at, window.high], [n.at, null]]) });
+  }
+  return out;
+}
 
 function windowOf(d: Drawing, yAxis: Item, positions: readonly (readonly (number | null)[])[]): Window {
   if (d.view.fit) return fitWindow(positions.flat().filter((p) => p !== null), d.view.large);

@@ -1,5 +1,6 @@
 // A version that was clicked: its figures stay, with what can be done with it.
 
+import { marked } from "./marks.ts";
 import type { Ratio } from "./ratio.ts";
 import type { Base, Figure, View } from "./spec.ts";
 import { remarks, severalRows, singleRows } from "./tip.ts";
@@ -13,6 +14,8 @@ export interface LockActions {
 export class LockedVersion {
   private readonly box = element("div", "", "lock tip");
   private run: HTMLAnchorElement | null = null;
+  private change: HTMLAnchorElement | null = null;
+  private note: HTMLAnchorElement | null = null;
 
   constructor(
     stage: HTMLElement,
@@ -28,12 +31,20 @@ export class LockedVersion {
     return this.box.hidden ? null : this.run;
   }
 
+  changeLink(): HTMLAnchorElement | null {
+    return this.box.hidden ? null : this.change;
+  }
+
+  noteLink(): HTMLAnchorElement | null {
+    return this.box.hidden ? null : this.note;
+  }
+
   hide(): void {
     this.box.hidden = true;
   }
 
   /** Shows the figures of a version left of its place, below the line. */
-  show(view: View, base: Base, figure: Figure, ratios: readonly (readonly Ratio[])[], i: number, x: number): void {
+  show(view: View, base: Base, figure: Figure, ratios: readonly (readonly Ratio[])[], i: number, x: number, setting: number): void {
     const version = view.versions[i] ?? "";
     this.box.setAttribute("aria-label", `${version}, ${figure.title}`);
     const single = figure.lines.length === 1;
@@ -51,8 +62,8 @@ export class LockedVersion {
     if (single) singleRows(dl, view, base, figure, ratios, i);
     else severalRows(dl, view, figure, ratios, i);
     this.box.replaceChildren(head, dl);
-    for (const r of remarks(figure, i)) this.box.append(element("div", r, "nt"));
-    this.box.append(this.actionRow(figure, i));
+    for (const r of remarks(figure, i, setting)) this.box.append(element("div", r, "nt"));
+    this.box.append(this.actionRow(view, figure, i, setting));
     this.box.hidden = false;
 
     if (this.chart.clientWidth < 560) {
@@ -64,13 +75,31 @@ export class LockedVersion {
     this.box.style.top = `${this.chart.clientHeight - 32 - this.box.offsetHeight - 8}px`;
   }
 
-  private actionRow(figure: Figure, i: number): HTMLElement {
+  private actionRow(view: View, figure: Figure, i: number, setting: number): HTMLElement {
     const row = element("div", "", "act");
+    this.change = null;
+    const href = marked(figure, setting).find((c) => c.at === i && c.href)?.href;
+    if (href) {
+      this.change = element("a", "Open change ");
+      this.change.href = href;
+      this.change.append(element("kbd", "o"));
+    }
+    this.note = null;
+    const add = document.querySelector<HTMLAnchorElement>("a[data-key=n]");
+    if (add) {
+      const to = new URL(add.href);
+      to.searchParams.set("version", view.versions[i] ?? "");
+      this.note = element("a", "Add note ");
+      this.note.href = to.href;
+      this.note.append(element("kbd", "n"));
+    }
     const base = element("button", "Make base ", "as-link");
     base.type = "button";
     base.append(element("kbd", "b"));
     base.addEventListener("click", () => this.actions.base(i));
     row.append(base);
+    if (this.change) row.append(this.change);
+    if (this.note) row.append(this.note);
 
     this.run = null;
     for (const line of figure.lines) {

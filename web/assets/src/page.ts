@@ -67,7 +67,39 @@ async function copy(text: string, done: string): Promise<void> {
   }
 }
 
-const copyAddress = () => copy(comparison ? comparison.address() : location.href, "Link copied");
+const copyAddress = () => copy(view && !view.frozen && comparison ? comparison.address() : location.href, "Link copied");
+
+/** Makes a short link to what is shown and copies it; where that fails the full address serves. */
+async function copyShort(form: HTMLFormElement, frozen: boolean): Promise<void> {
+  const data = new URLSearchParams();
+  const to = comparison ? new URL(comparison.address()) : null;
+  data.set("url", to ? to.pathname + to.search : (form.querySelector<HTMLInputElement>("[name=url]")?.value ?? ""));
+  if (frozen) data.set("frozen", "1");
+  form.closest("details")?.removeAttribute("open");
+  try {
+    const r = await fetch(form.action, { method: "POST", body: data, headers: { Accept: "application/json" } });
+    if (!r.ok) throw new Error(r.status === 401 ? "sign in again" : `status ${r.status}`);
+    const made = (await r.json()) as { address: string };
+    await copy(made.address, `${frozen ? "Frozen" : "Short"} link copied: ${made.address.replace(/^https?:\/\//, "")}`);
+  } catch (error) {
+    say(`No link: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+document.addEventListener("submit", (e) => {
+  const form = e.target as HTMLFormElement;
+  if (!form.matches("form[data-link]")) return;
+  e.preventDefault();
+  void copyShort(form, (e.submitter as HTMLButtonElement | null)?.value === "1");
+});
+
+// Shift-click on a version makes it the base; without Shift the link is followed.
+document.addEventListener("click", (e) => {
+  const version = (e.target as Element | null)?.closest<HTMLAnchorElement>("a[data-shift-base]");
+  if (!version || !e.shiftKey || view?.frozen) return;
+  e.preventDefault();
+  location.assign(version.dataset["shiftBase"] ?? "");
+});
 
 document.addEventListener("click", (e) => {
   const target = e.target as Element | null;
@@ -75,10 +107,13 @@ document.addEventListener("click", (e) => {
     e.preventDefault();
     void copyAddress();
   } else if (target?.closest("[data-markdown]")) {
-    void fetch("/charts.md" + location.search)
+    void fetch(view?.frozen ? `${location.pathname}?format=md` : "/charts.md" + location.search)
       .then((r) => (r.ok ? r.text() : Promise.reject(new Error(`status ${r.status}`))))
       .then((text) => copy(text, "Tables copied as Markdown"))
       .catch((error: unknown) => say(`Not copied: ${error instanceof Error ? error.message : String(error)}`));
+  } else if (target?.closest("[data-copy-text]")) {
+    const from = target.closest<HTMLElement>("[data-copy-text]")?.dataset["copyText"] ?? "";
+    void copy(document.getElementById(from)?.textContent ?? "", "Copied");
   } else if (target?.closest("[data-keys]")) showKeys();
 });
 
@@ -89,9 +124,11 @@ const keys: readonly (readonly [string, string])[] = [
   ["Enter", "lock the version, or open the step of a small chart"],
   ["b", "make the version the base; without one, open the list of bases"],
   ["r", "open the run of the locked version"],
-  ["y", "copy a link to this view"],
+  ["o", "open the change at the locked version"],
+  ["n", "write a note on the version, or on the view"],
+  ["y", "copy a link to this view; signed in, a short one"],
   ["e", "export"],
-  ["j k", "next and previous step"],
+  ["j k", "next and previous step, change or version"],
   ["Esc", "let go"],
   ["?", "this list"],
 ];
@@ -127,8 +164,18 @@ document.addEventListener("keydown", (e) => {
     case "?":
       showKeys();
       break;
-    case "y":
-      void copyAddress();
+    case "y": {
+      const form = document.querySelector<HTMLFormElement>("form[data-link]");
+      if (form) void copyShort(form, false);
+      else void copyAddress();
+      break;
+    }
+    case "n":
+      if (!comparison?.key("n")) {
+        const add = document.querySelector<HTMLAnchorElement>("a[data-key=n]");
+        if (!add) return;
+        add.click();
+      }
       break;
     case "e":
       document.querySelector<HTMLElement>(".bar .end .menu > summary")?.click();

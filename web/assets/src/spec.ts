@@ -25,6 +25,39 @@ export interface View {
   readonly autoBase: string;
   readonly fit: boolean;
   readonly large: boolean;
+  /** The sensitivities, the strictest first, and the one whose changes are marked. */
+  readonly sensitivity?: string;
+  readonly settings?: readonly { readonly name: string; readonly expected: string }[];
+  /** Another base is the server's to divide by: the page holds more than charts and their tables. */
+  readonly served?: boolean;
+  /** The page is a snapshot: its address says nothing about what it shows. */
+  readonly frozen?: boolean;
+  /** The chart is about levels: without the band of what cannot be told from 1.00. */
+  readonly levels?: boolean;
+}
+
+/** A change between two versions. */
+export interface ChangeMark {
+  /** Index of the figure's line. */
+  readonly line: number;
+  /** The first version after it; of a spike `back` is the first one after its end, else -1. */
+  readonly at: number;
+  readonly back: number;
+  /** ln of the ratio. */
+  readonly effect: number;
+  /** Index of the strictest setting that marks it. */
+  readonly from: number;
+  readonly text: string;
+  readonly href?: string;
+}
+
+/** A note on a version, or on versions up to another one. */
+export interface NoteMark {
+  readonly at: number;
+  readonly to: number;
+  readonly n: number;
+  readonly text: string;
+  readonly href?: string;
 }
 
 /** The look of a line: the name of a CSS custom property, lengths of strokes and gaps, a marker. Empty: by verdict. */
@@ -80,6 +113,8 @@ export interface Figure {
   readonly title: string;
   readonly option: Record<string, unknown>;
   readonly lines: readonly Line[];
+  readonly changes?: readonly ChangeMark[];
+  readonly notes?: readonly NoteMark[];
 }
 
 /** A figure over the seconds of a step. */

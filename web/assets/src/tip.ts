@@ -1,6 +1,7 @@
 // What is said of a version under the cross-hair of a large chart. Nodes are built with textContent: names come from files.
 
 import * as format from "./format.ts";
+import { marked, notesAt } from "./marks.ts";
 import { countAt, valueAt, type Ratio } from "./ratio.ts";
 import type { Base, Figure, View } from "./spec.ts";
 import { baseText, classes, element, intervalText, isBase, ratioText, verdictAt } from "./words.ts";
@@ -55,9 +56,13 @@ export function severalRows(dl: HTMLElement, view: View, figure: Figure, ratios:
   }
 }
 
-/** Remarks that belong to a version: flagged, mixed, another step from here. */
-export function remarks(figure: Figure, i: number): string[] {
-  const out: string[] = [];
+/** Remarks that belong to a version: its notes, its change, flagged, mixed, another step from here. */
+export function remarks(figure: Figure, i: number, setting: number): string[] {
+  const out = notesAt(figure, i).map((n) => `note ${n.n}: ${n.text}`);
+  for (const c of marked(figure, setting)) {
+    const name = figure.lines[c.line]?.name;
+    if (c.at === i) out.push(`${name ? `${name}: ` : ""}${c.text}`);
+  }
   for (const line of figure.lines) {
     const name = line.name ? `${line.name}: ` : "";
     if (line.flagged?.includes(i)) out.push(`${name}× not comparable: the run carries a warning`);
@@ -68,7 +73,7 @@ export function remarks(figure: Figure, i: number): string[] {
 }
 
 /** The light tooltip of a version; null where nothing was measured. */
-export function tipFor(view: View, base: Base, figure: Figure, ratios: readonly (readonly Ratio[])[], i: number): HTMLElement | null {
+export function tipFor(view: View, base: Base, figure: Figure, ratios: readonly (readonly Ratio[])[], i: number, setting: number): HTMLElement | null {
   const version = view.versions[i];
   if (version === undefined) return null;
   const tip = element("div", "", "tip");
@@ -81,6 +86,6 @@ export function tipFor(view: View, base: Base, figure: Figure, ratios: readonly 
     severalRows(dl, view, figure, ratios, i);
   }
   tip.append(head, dl);
-  for (const r of remarks(figure, i)) tip.append(element("div", r, "nt"));
+  for (const r of remarks(figure, i, setting)) tip.append(element("div", r, "nt"));
   return tip;
 }

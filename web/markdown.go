@@ -1,0 +1,82 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"html"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/a-h/templ"
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+
+	"github.com/relqps/relqps/web/view"
+)
+
+// writer turns Markdown into HTML, tables and bare addresses included. HTML inside
+// of it is left out by goldmark already.
+var markdownWriter = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify))
+
+// markdownPolicy is what of the HTML stays: text, lists, tables, code and links.
+// Pictures do not: they would be fetched from elsewhere.
+var markdownPolicy = func() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li", "h4", "h5", "h6",
+		"table", "thead", "tbody", "tr", "th", "td")
+	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowURLSchemes("http", "https", "mailto")
+	p.AllowRelativeURLs(true)
+	p.RequireParseableURLs(true)
+	p.RequireNoFollowOnLinks(true)
+	p.RequireNoReferrerOnFullyQualifiedLinks(true)
+	return p
+}()
+
+// headings moves headings of a note below those of the page.
+var headings = regexp.MustCompile(`<(/?)h[1-3]\b`)
+
+// renderMarkdown gives what a person wrote as harmless HTML.
+func renderMarkdown(text string) string {
+	var b bytes.Buffer
+	if err := markdownWriter.Convert([]byte(text), &b); err != nil {
+		// goldmark fails only where writing does, and a buffer does not.
+		return "<p>" + html.EscapeString(text) + "</p>"
+	}
+	return string(markdownPolicy.SanitizeBytes(headings.ReplaceAll(b.Bytes(), []byte("<${1}h4"))))
+}
+
+// markdownBody is [renderMarkdown] as a part of a page: the one place where HTML
+// is not made by a template, which is why it is sanitised.
+func markdownBody(text string) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		_, err := io.WriteString(w, renderMarkdown(text))
+		return err
+	})
+}
+
+// excerptMax is how many letters of a note a tooltip shows.
+const excerptMax = 280
+
+var textPolicy = bluemonday.StrictPolicy()
+
+// excerpt gives the beginning of what a person wrote as plain text.
+func excerpt(text string) string {
+	var b bytes.Buffer
+	if err := markdownWriter.Convert([]byte(text), &b); err == nil {
+		text = html.UnescapeString(textPolicy.Sanitize(b.String()))
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) > excerptMax {
+		runes := []rune(text)
+		text = strings.TrimSpace(string(runes[:excerptMax-1])) + "…"
+	}
+	return text
+}
+
+// text makes a plain part of a sentence.
+func textPart(text string) view.Part { return view.Part{Text: text} }

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/relqps/relqps/internal/bench"
+)
+
+// nameKeys are the query keys whose values are names that can change.
+var nameKeys = map[string]bench.NameKind{
+	"server": bench.NameServer, "workload": bench.NameWorkload, "config": bench.NameConfig, "base_config": bench.NameConfig,
+}
+
+// CurrentNames makes addresses with former names of servers, workloads and configs
+// mean what these are called now. find gives for names that are former ones what
+// they mean. It is for pages and API alike.
+func CurrentNames(next http.Handler, find func(context.Context, []bench.FormerName) ([]bench.FormerName, error), log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		query, err := url.ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			next.ServeHTTP(w, r) // whoever answers says what is wrong
+			return
+		}
+		var names []bench.FormerName
+		for key, kind := range nameKeys {
+			for _, v := range query[key] {
+				if n := (bench.FormerName{Kind: kind, Old: canonicalName(kind, v)}); n.Old != "" && !slices.Contains(names, n) {
+					names = append(names, n)
+				}
+			}
+		}
+		if len(names) == 0 || len(names) > queryValuesMax {
+			next.ServeHTTP(w, r)
+			return
+		}
+		former, err := find(r.Context(), names)
+		if err != nil {
+			// Names that are current need nothing of this; the answer itself will tell
+			// whether the database is away.
+			log.Warn("former names", "error", err)
+		}
+		if len(former) == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		for key, kind := range nameKeys {
+			for i, v := range query[key] {
+				for _, f := range former {
+					if f.Kind == kind && f.Old == canonicalName(kind, v) {
+						query[key][i] = f.New
+					}
+				}
+			}
+		}
+		again := r.Clone(r.Context())
+		again.URL.RawQuery = query.Encode()
+		again.RequestURI = again.URL.RequestURI()
+		next.ServeHTTP(w, again)
+	})
+}
+
+func canonicalName(kind bench.NameKind, name string) string {
+	if kind == bench.NameWorkload {
+		return bench.WorkloadName(name)
+	}
+	return name
+}
+
+func (s *server) currentNames(next http.Handler) http.Handler {
+	return CurrentNames(next, s.Store.FormerNames, s.Logger)
+}
