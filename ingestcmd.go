@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,7 +66,7 @@ func (c ingestCommand) Run(ctx context.Context, s streams, log *slog.Logger) (er
 		}
 		u := bench.Upload{Filename: src.name, Bytes: data, Context: c.context(), Actor: "command line", DryRun: c.Check}
 		if c.Check {
-			if _, err := c.check(s, src.name, data); err != nil {
+			if _, err := c.check(s, src.name, data, false); err != nil {
 				printError(s.err, err)
 				refused = true
 				continue
@@ -187,7 +189,7 @@ func (c ingestCommand) checkAll(s streams, sources []source) error {
 		if err != nil {
 			return err
 		}
-		bad, err := c.check(s, src.name, data)
+		bad, err := c.check(s, src.name, data, true)
 		if err != nil {
 			fmt.Fprintf(s.err, "%s: refused: %v\n", src.name, err)
 			printPlaces(s.err, err)
@@ -200,14 +202,22 @@ func (c ingestCommand) checkAll(s streams, sources []source) error {
 	return nil
 }
 
-// check prints what an upload was recognised as and names its refused files.
-func (c ingestCommand) check(s streams, name string, data []byte) (refused bool, err error) {
+// check prints what an upload was recognised as and names its refused files; with
+// preview also, as JSON where that was asked for, what an empty database would
+// take.
+func (c ingestCommand) check(s streams, name string, data []byte, preview bool) (refused bool, err error) {
 	batch, err := ingest.Read(data, name, c.context(), ingest.Limits{})
 	if err != nil {
 		return true, err
 	}
-	if !c.JSON {
+	switch {
+	case !c.JSON:
 		fmt.Fprint(s.out, ingest.Check(batch))
+	case preview:
+		sum := sha256.Sum256(data)
+		if err := json.NewEncoder(s.out).Encode(client.NewReceiptBody(ingest.Preview(batch, hex.EncodeToString(sum[:])), true)); err != nil {
+			return true, err
+		}
 	}
 	for _, f := range batch.Files {
 		if f.State == bench.FileRefused {
