@@ -90,6 +90,7 @@ func claimIBenchRuns(s *set) [][]*input {
 		dir := path.Dir(in.path)
 		_, ofStep := stepDir(in.path)
 		switch {
+		case in.isOf(formatMyCnf, formatOptions, formatVariables): // configs, not figures
 		case stepDirs[dir] && (ofStep || in.isRunFile() || isStderrOfClient(in, s)):
 			inRun[rootOf(in)] = append(inRun[rootOf(in)], in)
 		case inRun[dir] != nil && in.format == nil && ibAsideRe.MatchString(path.Base(plainPath(in))):
