@@ -56,6 +56,8 @@ type commands struct {
 	Detect  detectCommand  `cmd:"" help:"Find the changes of all series anew."`
 	Export  exportCommand  `cmd:"" help:"Write everything that the database holds to a file."`
 	Import  importCommand  `cmd:"" help:"Fill an empty database with an exported file."`
+	Report  reportCommand  `cmd:"" help:"Print the version report as Markdown."`
+	Rename  renameCommand  `cmd:"" help:"Rename a server, a workload or a config."`
 	Token   tokenCommand   `cmd:"" help:"Manage the tokens that writing through the API needs."`
 	Health  healthCommand  `cmd:"" name:"healthcheck" help:"Ask a server whether it is ready; for container health checks."`
 	About   versionCommand `cmd:"" name:"version" help:"Print the version of relqps; so does relqps --version."`

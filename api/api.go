@@ -41,6 +41,7 @@ type Store interface {
 	EditNote(ctx context.Context, id int64, revision int, body string, scope bench.NoteScope, actor string) (bench.Note, error)
 	DeleteNote(ctx context.Context, id int64, actor string) error
 	CreateLink(ctx context.Context, l bench.Link) (bench.Link, error)
+	Rename(ctx context.Context, kind bench.NameKind, old, name, actor string) error
 	Authenticate(ctx context.Context, token string) (bench.Token, error)
 	Ping(ctx context.Context) error
 }
@@ -110,6 +111,7 @@ func Register(r chi.Router, c Config) {
 	s.registerChanges(a)
 	s.registerNotes(a)
 	s.registerLinks(a)
+	s.registerNames(a)
 	s.registerOperations(r, a)
 	tidy(a.OpenAPI())
 	s.registerDocs(r, a)

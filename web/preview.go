@@ -25,7 +25,7 @@ func (s *server) preview(r *http.Request, p *view.Page, q chartsQuery, lead stri
 	} else {
 		image += "?preview=1"
 	}
-	runes := []rune(strings.TrimSpace(lead))
+	runes := []rune(strings.TrimSpace(strings.ReplaceAll(lead, " [?]", "")))
 	if len(runes) > descriptionMax {
 		runes = append(runes[:descriptionMax-1], '…')
 	}

@@ -99,7 +99,7 @@ func New(c Config) (http.Handler, error) {
 	}
 	s := &server{Config: c, files: files}
 	r := chi.NewRouter()
-	r.Use(requestID, securityHeaders, s.recoverer, middleware.GetHead)
+	r.Use(requestID, securityHeaders, s.recoverer, headAsGet)
 	r.Method(http.MethodGet, staticPrefix+"*", files)
 	r.Group(func(r chi.Router) {
 		r.Use(middleware.Compress(5, "text/html", "text/markdown", "text/plain", "text/csv", "image/svg+xml"), s.sameOrigin, s.recognise)
@@ -165,6 +165,19 @@ func (s *server) sameOrigin(next http.Handler) http.Handler {
 		s.problem(w, r, bench.Errorf(bench.KindForbidden, "This was sent from a page of another site."))
 	}))
 	return check.Handler(next)
+}
+
+// headAsGet answers HEAD like GET; net/http leaves out the body. The router's own
+// middleware for this needs to be the first router of a request, which it is not
+// where a program counts requests by route.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			r = r.Clone(r.Context())
+			r.Method = http.MethodGet
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // requestID gives a request an id unless the program around has done so.

@@ -29,14 +29,16 @@ type Setting struct {
 	Level, Here float64
 	// MinEffect is the least |ln ratio| of a change that is marked.
 	MinEffect float64
+	// Stored: only what a list holds is marked.
+	Stored bool
 }
 
 // settings are the sensitivities, each marking what the ones before it do. The
 // usual one marks what lists show: what is stored, from an effect of 3 % on.
 var settings = []Setting{
-	{Strict, 1e-4, 1e-4, 0.03},
-	{Usual, SeriesLevel, StoredLevel, 0.03},
-	{Sensitive, 0.05, 0.01, 0.01},
+	{Strict, 1e-4, 1e-4, 0.03, true},
+	{Usual, SeriesLevel, StoredLevel, 0.03, true},
+	{Sensitive, 0.05, 0.01, 0.01, false},
 }
 
 // Settings lists the sensitivities, the strictest first. The caller owns the
@@ -64,7 +66,7 @@ type Candidate struct {
 // Marks reports whether a setting marks a candidate: its P and effect suffice,
 // and false discovery is held at [FalseDiscoveryRate] across the table.
 func (s Setting) Marks(c Candidate) bool {
-	return c.P <= s.Level && c.PHere <= s.Here && math.Abs(c.Effect) >= s.MinEffect && c.Q <= FalseDiscoveryRate
+	return (c.ID != 0 || !s.Stored) && c.P <= s.Level && c.PHere <= s.Here && math.Abs(c.Effect) >= s.MinEffect && c.Q <= FalseDiscoveryRate
 }
 
 // Mark gives the changes that a setting marks, in their order.
