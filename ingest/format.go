@@ -102,6 +102,11 @@ func formats() []*format {
 		{name: formatOptions, detect: isRocksOptions, read: readRocksOptions},
 		{name: formatMyCnf, detect: isMyCnf, read: readMyCnf},
 		{name: formatVariables, detect: isVariables, read: readVariables},
+		{name: formatStatePerf, detect: isStatePerf, read: readStatePerf},
+		{name: formatFIOJSON, detect: isFIOJSON, read: readFIOJSON},
+		{name: formatGoogle, detect: isGoogle, read: readGoogle},
+		{name: formatFIOTerse, detect: isFIOTerse, read: readFIOTerse},
+		{name: formatFIO, detect: isFIO, read: readFIO},
 		// Looks through all of a file that is none.
 		{name: formatLog, detect: isLog, read: readLog},
 		{name: formatMatrix, detect: isMatrix, read: readMatrix},

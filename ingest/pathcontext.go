@@ -17,7 +17,9 @@ var (
 	dateWordRe = regexp.MustCompile(`^(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\d{2}(?:\d{2})?|20\d{2}(?:[-_]?\d{2}){0,2})$`)
 	groupWord  = regexp.MustCompile(`^\d+x$`)
 	clientsRe  = regexp.MustCompile(`^nt(\d{1,5})$`)
-	clientsAny = regexp.MustCompile(`^nt\d+(?:_to_nt\d+)?$`)
+	// blockSizeWordRe finds a config bs4k among the words of a file's name.
+	blockSizeWordRe = regexp.MustCompile(`(?:^|[-_.])(bs\d{1,7}[km]?)(?:[-_.]|$)`)
+	clientsAny      = regexp.MustCompile(`^nt\d+(?:_to_nt\d+)?$`)
 )
 
 // plainWords are names of directories that say nothing about a server.
@@ -127,12 +129,20 @@ func directories(name string) []string {
 func pathHints(name string) (hints bench.Context, serverFrom string) {
 	hints = wordHints(strings.Split(path.Base(name), "."))
 	dirs := directories(name)
+	if m := blockSizeWordRe.FindStringSubmatch(path.Base(name)); m != nil {
+		hints.Config = m[1]
+	} else if n := len(dirs); n > 0 && configBlockRe.MatchString(dirs[n-1]) {
+		hints = hints.Hint(bench.Context{Config: dirs[n-1]})
+	}
 	for i := len(dirs) - 1; i >= 0; i-- {
 		dir := dirs[i]
 		if _, ok := workloadDir(dir); ok {
 			continue
 		}
 		if benchDirRe.MatchString(dir) || buildDirRe.MatchString(dir) || strings.HasPrefix(dir, "res.") {
+			continue
+		}
+		if configBlockRe.MatchString(dir) {
 			continue
 		}
 		words := strings.Split(dir, ".")

@@ -216,8 +216,17 @@ type TimeSeries struct {
 	Values []float64
 }
 
+// Keys of breakdowns. What stands behind a colon is another figure of the same
+// buckets.
+const (
+	BreakdownBlockReads    = "block_read_count"                 // observed latency in ns by block reads
+	BreakdownBlockReadTime = "block_read_count:block_read_time" // time of these reads in ns
+	BreakdownMerges        = "block_read_count:merge_samples"   // samples with merge among those of the bucket
+	BreakdownPercentiles   = "completion_latency_percentile"    // µs by percent, such as 99.95
+)
+
 // Breakdown is a figure of a result split by a key, such as latency by the
-// number of block reads.
+// number of block reads. Samples is 0 where the source does not say it.
 type Breakdown struct {
 	Key     string  `json:"key"`
 	Bucket  string  `json:"bucket"`

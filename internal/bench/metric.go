@@ -87,6 +87,14 @@ var metrics = []Metric{
 	{"server_cpu_s", "s", LowerBetter, "server CPU", "CPU seconds of the database server"},
 	{"index_create_s", "s", LowerBetter, "index creation", "seconds in which the secondary indexes were created"},
 	{"rows_per_query", "count", Neutral, "rows per query", "rows that a query got on average"},
+	{"observed_latency_ns", "ns", LowerBetter, "observed latency", "mean time of a read as its caller sees it"},
+	{"block_read_time_ns", "ns", LowerBetter, "block read time", "mean time of a read that went into reading blocks from storage"},
+	{"merge_samples", "count", Neutral, "reads with merge", "reads that had to merge operands"},
+	{"iops", "1/s", HigherBetter, "IOPS", "I/O operations per second"},
+	{"min_us", "µs", LowerBetter, "min", "shortest response time"},
+	{"stdev_us", "µs", LowerBetter, "standard deviation", "standard deviation of the response times"},
+	{"real_time_ns", "ns", LowerBetter, "time per iteration", "wall time of an iteration of a microbenchmark"},
+	{"cpu_time_ns", "ns", LowerBetter, "CPU time per iteration", "CPU time of an iteration of a microbenchmark"},
 }
 
 var metricByName = func() map[string]Metric {
@@ -102,8 +110,9 @@ var metricByName = func() map[string]Metric {
 func Metrics() []Metric { return append([]Metric(nil), metrics...) }
 
 // LookupMetric gives the definition of a metric by name. Names beginning with
-// "ticker_" (RocksDB statistics counters) and "perf_" (perf context counters)
-// belong to open families of neutral counts. ok is false for any other name
+// "ticker_" (RocksDB statistics counters), "perf_" (perf context counters) and
+// "counter_" (what a microbenchmark counts) belong to open families of neutral
+// figures. ok is false for any other name
 // that is not in [Metrics].
 func LookupMetric(name string) (m Metric, ok bool) {
 	if m, ok = metricByName[name]; ok {
@@ -114,6 +123,9 @@ func LookupMetric(name string) (m Metric, ok bool) {
 	}
 	if rest, found := strings.CutPrefix(name, "perf_"); found && rest != "" {
 		return Metric{name, "count", Neutral, rest, "RocksDB perf context counter"}, true
+	}
+	if rest, found := strings.CutPrefix(name, "counter_"); found && rest != "" {
+		return Metric{name, "", Neutral, rest, "counter of a microbenchmark, in the unit that it has there"}, true
 	}
 	return Metric{}, false
 }
@@ -137,10 +149,25 @@ func CompareMetrics(a, b string) int {
 }
 
 // PrimaryMetric names the metric that decides a step: ips for the insert steps
-// of the Insert Benchmark (l.*), qps otherwise.
+// of the Insert Benchmark (l.*), the latency of state-perf, IOPS of fio, the time
+// of a microbenchmark's iteration, qps otherwise.
 func PrimaryMetric(suite, step string) string {
-	if suite == SuiteIBench && strings.HasPrefix(step, "l.") {
-		return "ips"
+	switch suite {
+	case SuiteIBench:
+		if strings.HasPrefix(step, "l.") {
+			return "ips"
+		}
+	case SuiteStatePerf:
+		return "observed_latency_ns"
+	case SuiteFIO:
+		return "iops"
+	case SuiteGoogle:
+		return "real_time_ns"
 	}
 	return "qps"
+}
+
+// PrimaryMetrics lists every metric that [PrimaryMetric] may name.
+func PrimaryMetrics() []string {
+	return []string{"qps", "ips", "observed_latency_ns", "iops", "real_time_ns"}
 }

@@ -10,9 +10,14 @@ import (
 const (
 	SystemRocksDB = "rocksdb"
 	SystemMyRocks = "myrocks"
+	SystemNeard   = "neard"
+	SystemFIO     = "fio" // of fio's runs that belong to no other system's study
 
-	SuiteDBBench = "db_bench"
-	SuiteIBench  = "ibench"
+	SuiteDBBench   = "db_bench"
+	SuiteIBench    = "ibench"
+	SuiteStatePerf = "state-perf" // neard database state-perf
+	SuiteFIO       = "fio"
+	SuiteGoogle    = "google-benchmark"
 )
 
 // Role says what a step is for.
