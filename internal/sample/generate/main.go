@@ -1,18 +1,22 @@
 // Generate makes the files of package sample from the published archives that
 // it is pointed at:
 //
-//	go run ./internal/sample/generate ARCHIVES
+//	go run ./internal/sample/generate DATA
 //
-// ARCHIVES is a folder with copies of the folders named below. Only figures are
-// taken over, in the project's own format; each run names its source.
+// DATA is a folder with copies of the archives named below: dbbench holds folders
+// of benchmark results, ibench/reports the tables of reports of the Insert
+// Benchmark. Only figures are taken over, in the project's own format; each run
+// names its source.
 package main
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/relqps/relqps/ingest"
 	"github.com/relqps/relqps/internal/bench"
@@ -47,17 +51,84 @@ var sets = []set{
 	{"arm-cached-clang-lto", "dec25.dbb.gcp.8core.arm", []string{"byrx/sum.byrx.clang.lto.txt"}, bench.Context{Server: "arm", Workload: "cached", Compiler: "clang+lto"}},
 }
 
+// report is a file of the sample data made of a report of the Insert Benchmark.
+type report struct {
+	name   string
+	prefix string // of its tables in ibench/reports
+	// folder is the report's in the public repository: its name states server,
+	// clients and workload.
+	folder string
+}
+
+const reportRepository = "https://github.com/mdcallag/mdcallag.github.io/tree/master/reports/"
+
+var reports = []report{
+	{"bee-ibench-cached", "cached", "23_07_26.bee.rx.1u.1tno.cached"},
+	{"bee-ibench-io", "io", "23_07_26.bee.rx.1u.1tno.io"},
+}
+
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./internal/sample/generate ARCHIVES")
+		fmt.Fprintln(os.Stderr, "usage: go run ./internal/sample/generate DATA")
 		os.Exit(2)
 	}
-	for _, s := range sets {
-		if err := s.write(os.Args[1]); err != nil {
-			fmt.Fprintln(os.Stderr, "generate:", s.name+":", err)
+	fail := func(name string, err error) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "generate:", name+":", err)
 			os.Exit(1)
 		}
 	}
+	for _, s := range sets {
+		fail(s.name, s.write(filepath.Join(os.Args[1], "dbbench")))
+	}
+	for _, r := range reports {
+		fail(r.name, r.write(filepath.Join(os.Args[1], "ibench", "reports")))
+	}
+}
+
+// write reads the metrics and response times of a report as one upload.
+func (r report) write(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, r.prefix+".mrg.*.tsv"))
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no tables in %s", dir)
+	}
+	var packed bytes.Buffer
+	w := tar.NewWriter(&packed)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		inside := r.folder + "/" + strings.TrimPrefix(filepath.Base(name), r.prefix+".")
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: inside, Size: int64(len(data)), Mode: 0o644}); err != nil {
+			return err
+		}
+		if _, err := w.Write(data); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	batch, err := ingest.Read(packed.Bytes(), r.folder+".tar", bench.Context{}, ingest.Limits{})
+	if err != nil {
+		return err
+	}
+	for _, f := range batch.Files {
+		if f.State != bench.FileTaken {
+			return fmt.Errorf("%s is %s: %v", f.Path, f.State, f.Messages)
+		}
+	}
+	for i := range batch.Runs {
+		batch.Runs[i].Environment["source_name"] = "mdcallag.github.io, public report " + r.folder
+		batch.Runs[i].Environment["source_url"] = reportRepository + r.folder
+	}
+	// The rows stay as the results' text: without a date they are what makes them
+	// known, so that the report itself, uploaded later, is no second measurement.
+	return export(r.name, batch.Runs)
 }
 
 func (s set) write(archives string) error {
@@ -89,6 +160,11 @@ func (s set) write(archives string) error {
 			runs = append(runs, run)
 		}
 	}
+	return export(s.name, runs)
+}
+
+// export writes a file of the sample data.
+func export(name string, runs []bench.Run) error {
 	var packed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
@@ -100,5 +176,5 @@ func (s set) write(archives string) error {
 	if err := zip.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(out, s.name+".ndjson.gz"), packed.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(out, name+".ndjson.gz"), packed.Bytes(), 0o644)
 }
