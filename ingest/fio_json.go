@@ -32,9 +32,7 @@ func readFIOJSON(in *input) output {
 	top, _ := j.value.(map[string]any)
 	var f fioText
 	f.version = strings.TrimPrefix(jsonWord(top, "fio version"), "fio-")
-	for _, w := range j.warnings(in.path) {
-		f.notes = append(f.notes, w)
-	}
+	f.notes = append(f.notes, j.warnings(in.path)...)
 	capped := slices.ContainsFunc(j.notes, func(m bench.Message) bool { return strings.Contains(m.Text, "queue depth will be capped at 1") })
 	ended := fioTime(top)
 	jobs, _ := top["jobs"].([]any)
