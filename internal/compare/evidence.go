@@ -2,6 +2,8 @@ package compare
 
 import (
 	"math"
+	"slices"
+	"sort"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -86,28 +88,31 @@ func across(c bench.FoundChange, l *Line) (s Sighting, ok bool) {
 		return s, false
 	}
 	var before, after side
-	for i := range l.Points {
-		p := &l.Points[i]
-		if !p.HasLog || p.Flagged {
-			continue
+	switch c.Shape {
+	case bench.ShapeSpike:
+		from, out := l.placeOf(c.From)
+		for i := from; i < out; i++ {
+			before.add(&l.Points[i])
 		}
-		toFrom, toTo := bench.CompareVersions(p.Version, c.From), bench.CompareVersions(p.Version, c.To)
-		switch c.Shape {
-		case bench.ShapeSpike:
-			back := bench.CompareVersions(p.Version, c.Back)
-			switch {
-			case toFrom == 0, c.Back != "" && back == 0:
-				before.add(p)
-			case toTo >= 0 && back < 0:
-				after.add(p)
+		end := len(l.Points)
+		if c.Back != "" {
+			var last int
+			end, last = l.placeOf(c.Back)
+			for i := end; i < last; i++ {
+				before.add(&l.Points[i])
 			}
-		default:
-			switch {
-			case toFrom <= 0:
-				before.keepLast(p)
-			case toTo >= 0 && after.versions < window:
-				after.add(p)
-			}
+		}
+		for i, _ := l.placeOf(c.To); i < end; i++ {
+			after.add(&l.Points[i])
+		}
+	default:
+		_, end := l.placeOf(c.From)
+		for i := end - 1; i >= 0 && len(before.points) < window; i-- {
+			before.add(&l.Points[i])
+		}
+		slices.Reverse(before.points)
+		for i, _ := l.placeOf(c.To); i < len(l.Points) && len(after.points) < window; i++ {
+			after.add(&l.Points[i])
 		}
 	}
 	b, a := before.sum(), after.sum()
@@ -119,22 +124,22 @@ func across(c bench.FoundChange, l *Line) (s Sighting, ok bool) {
 	return Sighting{Coordinate: l.Coordinate, Ratio: math.Exp(ln), Low: math.Exp(ln - half), High: math.Exp(ln + half)}, true
 }
 
+// placeOf gives the range of the points of a version, which is empty where it was
+// not measured: those before first are older, those from end on newer.
+func (l *Line) placeOf(version string) (first, end int) {
+	first = sort.Search(len(l.Points), func(i int) bool { return bench.CompareVersions(l.Points[i].Version, version) >= 0 })
+	for end = first; end < len(l.Points) && bench.CompareVersions(l.Points[end].Version, version) == 0; end++ {
+	}
+	return first, end
+}
+
 // side is the points on one side of a change.
-type side struct {
-	points   []*Point
-	versions int
-}
+type side struct{ points []*Point }
 
+// add takes a point that may be compared, and passes over others.
 func (s *side) add(p *Point) {
-	s.points = append(s.points, p)
-	s.versions++
-}
-
-// keepLast adds a point and forgets those further back than [window].
-func (s *side) keepLast(p *Point) {
-	s.add(p)
-	if len(s.points) > window {
-		s.points = s.points[1:]
+	if p.HasLog && !p.Flagged {
+		s.points = append(s.points, p)
 	}
 }
 

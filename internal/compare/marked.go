@@ -137,11 +137,12 @@ func sameChange(s bench.Series, a, b bench.FoundChange) bool {
 	if a.Effect*b.Effect <= 0 {
 		return false
 	}
-	at := func(version string) int {
-		return slices.IndexFunc(s.Points, func(p bench.Point) bool { return bench.CompareVersions(p.Version, version) == 0 })
+	at := func(version string) (int, bool) {
+		return slices.BinarySearchFunc(s.Points, version, func(p bench.Point, v string) int { return bench.CompareVersions(p.Version, v) })
 	}
-	i, j := at(a.To), at(b.To)
-	return i >= 0 && j >= 0 && i-j <= 1 && j-i <= 1
+	i, measured := at(a.To)
+	j, too := at(b.To)
+	return measured && too && i-j <= 1 && j-i <= 1
 }
 
 // detectSeries finds the changes of a series at a level. campaigns may be nil:
