@@ -119,7 +119,7 @@ func TestOlderTablesAreReadByTheNamesOfTheirColumns(t *testing.T) {
 	// 20000 a second times a million.
 	header := "ips\tqps\trps\trkbps\twkbps\trpq\trkbpq\twkbpq\tcsps\tcpups\tcspq\tcpupq\tccpupq\tdbgb\tvsz\trss\tmaxop\tp50\tp90\ttag"
 	row := "20000\t0\t0.3\t3\t35629\t0.000\t0.000\t1.781\t9000\t10.0\t0.450\t500\t90\t11\t25.1\t23.3\t0.292\t21435\t19826\t50m.my5731.cx6d"
-	flags := bench.Context{Server: "s1", Workload: "cached"}
+	flags := bench.Context{Server: "s1", Workload: "cached", Clients: 8}
 	b := mustRead(t, "mrg.l.i0", header+"\n"+row+"\n", flags)
 	_, r := onlyResult(t, b)
 	figures(t, r, map[string]float64{"read_mb_per_s": 3.0 / 1024, "write_mb_per_s": 35629.0 / 1024, "write_kb_per_op": 1.781,
@@ -235,6 +235,10 @@ func TestContextOfTablesIsStatedByTagFolderAndFlags(t *testing.T) {
 		if f := b.Files[0]; f.State != bench.FileRefused || len(b.Runs) > 0 || !said(f.Messages, c.says) {
 			t.Errorf("%s: %s %v", name, f.State, f.Messages)
 		}
+	}
+	// Clients may stay unknown, which is said.
+	if b := mustRead(t, "io.mrg.l.i1", ibenchTableText(), bench.Context{}); len(b.Runs) != 2 || len(b.Warnings) != 1 || !said(b.Warnings, "with how many clients") {
+		t.Errorf("%v", b.Warnings)
 	}
 	// A product that the tag's name does not tell is asked for, not guessed.
 	text := strings.ReplaceAll(ibenchTableText(), "fbmy8028_rel_native_lto_jun23_ef5b9b101_hack", "mo425")
