@@ -332,9 +332,15 @@ func readIBenchReport(files []*input) []output {
 		}
 	}
 	// Each run goes to the first file that was taken for it.
+	clientsUnknown := false
 	for _, run := range r.runs {
 		out := r.outs[run.first]
 		out.runs = append(out.runs, run.run)
+		if run.run.Clients == 0 && !clientsUnknown {
+			clientsUnknown = true
+			out.warnings = append(out.warnings, bench.Message{File: run.first.path,
+				Text: "nothing says with how many clients this was measured; --clients does"})
+		}
 		r.outs[run.first] = out
 	}
 	outs := make([]output, len(files))

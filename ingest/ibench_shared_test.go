@@ -265,7 +265,7 @@ func TestSummariesOfTheReportsAgreeWithTheirTables(t *testing.T) {
 func TestReportsOf2021AreReadAndTheirRatiosAgree(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(testdata.Shared(t), "data", "ibench", "upstream_ibench.jan2021")
-	b, texts := readUnits(t, root, bench.Context{Server: "s1", Workload: "cached"}, "20m")
+	b, texts := readUnits(t, root, bench.Context{Server: "s1", Workload: "cached", Clients: 1}, "20m")
 	systems := map[string]int{}
 	for i := range b.Runs {
 		run := &b.Runs[i]
