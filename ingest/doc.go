@@ -10,9 +10,13 @@
 // One file per format: report.go (report.tsv in all its generations), sum.go
 // and grouping.go (summary.tsv, sum.*), matrix.go, cisummary.go (SUMMARY.csv),
 // dbbench.go (raw logs), reportfile.go (--report_file), resultdir.go (a result
-// directory as a whole), runnerdir.go (the journal of relqps run), export.go.
+// directory as a whole), runnerdir.go (the journal of relqps run), export.go;
+// of the Insert Benchmark ibench.go (reports), ibench_times.go (response times),
+// ibench_check.go (what reports say twice), ibench_page.go (their page),
+// ibench_run.go, ibench_client.go and ibench_step.go (run directories).
 // format.go holds what readers share and the list of formats; pipeline.go the
 // way from bytes to batch; archive.go and encoding.go what comes before readers.
 // Formats are told apart by content, never by a file's name; directories of
-// benchmark.sh state context, names of files hint at it, see pathcontext.go.
+// benchmark.sh state context, names of files hint at it, see pathcontext.go. In
+// the Insert Benchmark names are all there is, see ibench_name.go.
 package ingest
