@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/relqps/relqps/internal/bench"
+	"github.com/relqps/relqps/internal/compare"
 )
 
 // Store is what the API reads and corrects. It is declared here to keep the
@@ -73,6 +74,7 @@ const MaxBodyDefault = 64 << 20
 
 type server struct {
 	Config
+	noise compare.NoiseCache
 }
 
 // Register adds the API's routes to a router. It panics on a programming error
@@ -86,7 +88,7 @@ func Register(r chi.Router, c Config) {
 			return nil, bench.Errorf(bench.KindInvalid, "this server makes no frozen links")
 		}
 	}
-	s := &server{c}
+	s := &server{Config: c}
 	useProblems()
 	r.Use(noSniff, s.recoverer, s.checkQuery, compress("application/json", "text/csv", "application/openapi+json"))
 

@@ -69,7 +69,9 @@ func answer(in chartsInput) (compared, error) {
 		return len(q.Steps) == 0 && bench.StepRole(s.Suite, s.Step) == bench.RolePrepare
 	})
 	out.all = versionsOf(series)
-	c := q.comparison().Answer(series)
+	asked := q.comparison()
+	asked.Options.Noise = in.Known.noise
+	c := asked.Answer(series)
 	if c.Metric.Name == "" {
 		c.Metric, _ = bench.LookupMetric(q.Metric)
 	}

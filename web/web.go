@@ -21,6 +21,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"github.com/relqps/relqps/internal/bench"
+	"github.com/relqps/relqps/internal/compare"
 	"github.com/relqps/relqps/web/chart"
 	"github.com/relqps/relqps/web/static"
 	"github.com/relqps/relqps/web/view"
@@ -74,6 +75,7 @@ type Config struct {
 type server struct {
 	Config
 	files *static.Files
+	noise *compare.NoiseCache
 }
 
 // staticPrefix is the address under which the bundle is served.
@@ -97,7 +99,7 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Config: c, files: files}
+	s := &server{Config: c, files: files, noise: &compare.NoiseCache{}}
 	r := chi.NewRouter()
 	r.Use(requestID, securityHeaders, s.recoverer, headAsGet)
 	r.Method(http.MethodGet, staticPrefix+"*", files)

@@ -38,6 +38,9 @@ type Options struct {
 	// JoinFamilies makes one line of the steps of a family
 	// (overwrite → overwriteandwait), see [bench.StepFamily].
 	JoinFamilies bool
+	// Noise remembers estimates between comparisons; nil: nothing does. It makes no
+	// difference to what comes out.
+	Noise *NoiseCache
 }
 
 // Point is a line's figures at one version.
@@ -107,7 +110,7 @@ func Compare(series []bench.Series, opt Options) Comparison {
 	}
 	lines := make([]Line, 0, len(series))
 	for _, s := range join(series, opt.JoinFamilies) {
-		lines = append(lines, newLine(s))
+		lines = append(lines, newLine(s, opt.Noise))
 	}
 	sort.SliceStable(lines, func(i, j int) bool { return Order(lines[i].Coordinate, lines[j].Coordinate) < 0 })
 
@@ -266,7 +269,7 @@ func merge(a source, points []bench.Point, member string) source {
 	return merged
 }
 
-func newLine(s source) Line {
+func newLine(s source, noise *NoiseCache) Line {
 	l := Line{Coordinate: s.Coordinate, Metric: s.Metric, Members: s.members, Points: make([]Point, 0, len(s.Points))}
 	logs := make([][]float64, 0, len(s.Points)) // by version, samples that count
 	for i, p := range s.Points {
@@ -285,7 +288,7 @@ func newLine(s source) Line {
 		}
 		logs = append(logs, lg)
 	}
-	l.Noise = stats.EstimateNoise(logs).WithFloor(relativeResolution(s.Points))
+	l.Noise = noise.estimate(logs).WithFloor(relativeResolution(s.Points))
 	if l.Noise.OK && l.Noise.SD > 0 {
 		if half, ok := stats.RatioHalfWidth(l.Noise, 1, 1, Level); ok {
 			l.Multiplier = half / (l.Noise.SD * math.Sqrt2)

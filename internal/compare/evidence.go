@@ -36,6 +36,7 @@ const window = 3
 // of steps that only prepare are left out, as is the change's own.
 func Gather(c bench.Change, lines []Line) Evidence {
 	var e Evidence
+	at := place(c.FoundChange)
 	for i := range lines {
 		l := &lines[i]
 		if l.System != c.System || l.Suite != c.Suite || l.Coordinate == c.Coordinate || bench.StepRole(l.Suite, l.Step) == bench.RolePrepare {
@@ -48,7 +49,7 @@ func Gather(c bench.Change, lines []Line) Evidence {
 		if sameStep == sameRuns {
 			continue // neither the same step elsewhere nor another step of the same runs
 		}
-		s, ok := across(c.FoundChange, l)
+		s, ok := at.across(l)
 		if !ok {
 			continue
 		}
@@ -79,39 +80,49 @@ func (s Sighting) like(effect float64) bool {
 	return beyond && math.Abs(math.Log(s.Ratio)) >= likeShare*math.Abs(effect)
 }
 
+// placed is a change with the keys of its versions.
+type placed struct {
+	bench.FoundChange
+	from, to, back string
+}
+
+func place(c bench.FoundChange) placed {
+	return placed{c, bench.VersionKey(c.From), bench.VersionKey(c.To), bench.VersionKey(c.Back)}
+}
+
 // across gives how a line moved across a change: of a lasting one the mean of up
 // to [window] versions on either side, of a spike its version against its
 // neighbours. ok is false where the line was not measured on both sides, or its
 // noise is unknown.
-func across(c bench.FoundChange, l *Line) (s Sighting, ok bool) {
+func (c placed) across(l *Line) (s Sighting, ok bool) {
 	if l.Multiplier <= 0 {
 		return s, false
 	}
 	var before, after side
 	switch c.Shape {
 	case bench.ShapeSpike:
-		from, out := l.placeOf(c.From)
+		from, out := l.placeOf(c.from)
 		for i := from; i < out; i++ {
 			before.add(&l.Points[i])
 		}
 		end := len(l.Points)
 		if c.Back != "" {
 			var last int
-			end, last = l.placeOf(c.Back)
+			end, last = l.placeOf(c.back)
 			for i := end; i < last; i++ {
 				before.add(&l.Points[i])
 			}
 		}
-		for i, _ := l.placeOf(c.To); i < end; i++ {
+		for i, _ := l.placeOf(c.to); i < end; i++ {
 			after.add(&l.Points[i])
 		}
 	default:
-		_, end := l.placeOf(c.From)
+		_, end := l.placeOf(c.from)
 		for i := end - 1; i >= 0 && len(before.points) < window; i-- {
 			before.add(&l.Points[i])
 		}
 		slices.Reverse(before.points)
-		for i, _ := l.placeOf(c.To); i < len(l.Points) && len(after.points) < window; i++ {
+		for i, _ := l.placeOf(c.to); i < len(l.Points) && len(after.points) < window; i++ {
 			after.add(&l.Points[i])
 		}
 	}
@@ -124,11 +135,11 @@ func across(c bench.FoundChange, l *Line) (s Sighting, ok bool) {
 	return Sighting{Coordinate: l.Coordinate, Ratio: math.Exp(ln), Low: math.Exp(ln - half), High: math.Exp(ln + half)}, true
 }
 
-// placeOf gives the range of the points of a version, which is empty where it was
-// not measured: those before first are older, those from end on newer.
-func (l *Line) placeOf(version string) (first, end int) {
-	first = sort.Search(len(l.Points), func(i int) bool { return bench.CompareVersions(l.Points[i].Version, version) >= 0 })
-	for end = first; end < len(l.Points) && bench.CompareVersions(l.Points[end].Version, version) == 0; end++ {
+// placeOf gives the range of the points of a version by its key, which is empty
+// where it was not measured: those before first are older, those from end on newer.
+func (l *Line) placeOf(key string) (first, end int) {
+	first = sort.Search(len(l.Points), func(i int) bool { return bench.VersionKey(l.Points[i].Version) >= key })
+	for end = first; end < len(l.Points) && bench.VersionKey(l.Points[end].Version) == key; end++ {
 	}
 	return first, end
 }
