@@ -278,8 +278,7 @@ func changeLead(in changeInput) []view.Part {
 	say(" of the level before (%s, 95\u2009%%). ", changeInterval(c))
 	from, to := valueAt(in, c.From), valueAt(in, c.To)
 	if from != nil && to != nil {
-		ratio := math.Exp(c.Neighbours)
-		say("The two versions themselves: %s → %s%s, %s. ", compare.FormatFull(*from), compare.FormatFull(*to), unitSuffix(c.Metric.Unit), compare.FormatRatio(ratio, ref(1.0), ref(1.0)))
+		say("The two versions themselves: %s → %s%s, %.3f. ", compare.FormatFull(*from), compare.FormatFull(*to), unitSuffix(c.Metric.Unit), math.Exp(c.Neighbours))
 	}
 	switch {
 	case c.Shape == bench.ShapeSpike && c.Back != "":
@@ -556,8 +555,8 @@ func changeCite(in changeInput, j compare.Judged) string {
 	fmt.Fprintf(&b, "**%s %s at %s %s** (%s): level %s of before (95 %% interval %s)", markdown(c.Step), percentText(math.Exp(c.Effect)), markdown(systemName(c.System)),
 		markdown(c.To), markdown(placeText(c.Coordinate)), strings.TrimSpace(strings.TrimLeft(changeRatio(c), glyphBetter+glyphWorse+glyphMoved)), changeInterval(c))
 	if from, to := valueAt(in, c.From), valueAt(in, c.To); from != nil && to != nil {
-		fmt.Fprintf(&b, "; %s → %s: %s → %s%s (%s)", markdown(c.From), markdown(c.To), compare.FormatFull(*from), compare.FormatFull(*to), unitSuffix(c.Metric.Unit),
-			compare.FormatRatio(math.Exp(c.Neighbours), ref(1.0), ref(1.0)))
+		fmt.Fprintf(&b, "; %s → %s: %s → %s%s (%.3f)", markdown(c.From), markdown(c.To), compare.FormatFull(*from), compare.FormatFull(*to), unitSuffix(c.Metric.Unit),
+			math.Exp(c.Neighbours))
 	}
 	b.WriteString(".")
 	if words := doubtWords(j.Doubts); words != "" {
@@ -682,10 +681,10 @@ func pointText(p *compare.Point) string {
 	if p == nil {
 		return "not reported"
 	}
-	if p.Value != 0 && math.Abs(p.Value) < 1000 && p.Value != math.Trunc(p.Value) {
+	if math.Abs(p.Value) < 1000 && p.Value != math.Trunc(p.Value) {
 		return compare.FormatShort(p.Value)
 	}
-	return compare.FormatFull(p.Value)
+	return compare.FormatFull(math.Round(p.Value))
 }
 
 // elseTable says how the same step moved elsewhere and how other steps of the

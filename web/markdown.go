@@ -12,14 +12,53 @@ import (
 	"github.com/a-h/templ"
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/util"
 
 	"github.com/relqps/relqps/web/view"
 )
 
-// writer turns Markdown into HTML, tables and bare addresses included. HTML inside
-// of it is left out by goldmark already.
-var markdownWriter = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify))
+// markdownWriter turns Markdown into HTML, tables and bare addresses included. HTML
+// inside of it means its own letters.
+var markdownWriter = goldmark.New(
+	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify),
+	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(literalHTML{}, 1))),
+)
+
+// literalHTML shows HTML in Markdown as it was written.
+type literalHTML struct{}
+
+// RegisterFuncs names the nodes it renders.
+func (literalHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindRawHTML, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			segments := n.(*ast.RawHTML).Segments
+			for i := range segments.Len() {
+				at := segments.At(i)
+				_, _ = w.WriteString(html.EscapeString(string(at.Value(source))))
+			}
+		}
+		return ast.WalkSkipChildren, nil
+	})
+	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		block := n.(*ast.HTMLBlock)
+		if entering {
+			_, _ = w.WriteString("<p>")
+			for i := range block.Lines().Len() {
+				at := block.Lines().At(i)
+				_, _ = w.WriteString(html.EscapeString(string(at.Value(source))))
+			}
+			if block.HasClosure() {
+				closure := block.ClosureLine
+				_, _ = w.WriteString(html.EscapeString(string(closure.Value(source))))
+			}
+			_, _ = w.WriteString("</p>\n")
+		}
+		return ast.WalkContinue, nil
+	})
+}
 
 // markdownPolicy is what of the HTML stays: text, lists, tables, code and links.
 // Pictures do not: they would be fetched from elsewhere.
