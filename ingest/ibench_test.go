@@ -526,7 +526,7 @@ func ibenchPageText() string {
 		"<h1 id=\"l.i1.rt\">l.i1</h1>\n<p>\n<ul>\n<li>l.i1: continue load after secondary indexes created\n</ul>\n</p>\n<p>Insert response time histogram</p>\n<pre>\n" +
 		ibenchRTHeader + "\n" + ibenchShares + "\t" + ibenchTagA0 + "\n" + ibenchShares + "\t" + ibenchTagA1 + "\n</pre>\n<p>Delete response time histogram</p>\n<pre>\n" +
 		ibenchRTHeader + "\n" + ibenchShares + "\t" + ibenchTagA0 + "\n" + ibenchShares + "\t" + ibenchTagA1 + "\n</pre>\n" +
-		"<h1 id=\"l.x.rt\">l.x</h1>\n<p>TODO - determine whether there is data for create index response time</p>\n</body>\n</html>\n"
+		"<h1 id=\"l.x.rt\">l.x</h1>\n<p>There is no response time of creating indexes.</p>\n</body>\n</html>\n"
 }
 
 func TestPagesOfReportsGiveWhatTheirTablesGive(t *testing.T) {
