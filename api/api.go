@@ -74,7 +74,7 @@ const MaxBodyDefault = 64 << 20
 
 type server struct {
 	Config
-	noise compare.NoiseCache
+	cache compare.Cache
 }
 
 // Register adds the API's routes to a router. It panics on a programming error

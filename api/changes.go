@@ -216,7 +216,7 @@ func (s *server) evidence(ctx context.Context, changes []bench.Change) (func(ben
 		if err != nil {
 			return nil, err
 		}
-		lines[g] = compare.Compare(series, compare.Options{Noise: &s.noise}).Lines
+		lines[g] = compare.Compare(series, compare.Options{Cache: &s.cache}).Lines
 	}
 	return func(c bench.Change) compare.Evidence {
 		return compare.Gather(c, lines[group{c.System, c.Suite, c.Metric.Name}])

@@ -141,7 +141,7 @@ func (s *server) series(ctx context.Context, in *seriesInput) (*huma.StreamRespo
 		return nil, s.fail(ctx, bench.Errorf(bench.KindInvalid, "no such metric: %q", in.Metric))
 	}
 	q := in.query()
-	q.Options.Noise = &s.noise
+	q.Options.Cache = &s.cache
 	series, err := s.Store.Series(ctx, q.Fetch())
 	if err != nil {
 		return nil, s.fail(ctx, err)

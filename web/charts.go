@@ -70,7 +70,7 @@ func answer(in chartsInput) (compared, error) {
 	})
 	out.all = versionsOf(series)
 	asked := q.comparison()
-	asked.Options.Noise = in.Known.noise
+	asked.Options.Cache = in.Known.cache
 	c := asked.Answer(series)
 	if c.Metric.Name == "" {
 		c.Metric, _ = bench.LookupMetric(q.Metric)

@@ -20,7 +20,7 @@ type knowledge struct {
 	lines      map[suiteMetric][]compare.Line // without base
 	resolution map[int64]float64              // by series
 	judged     map[judgedKey]compare.Judged
-	noise      *compare.NoiseCache // nil: nothing is remembered
+	cache      *compare.Cache // nil: nothing is remembered
 }
 
 // judgedKey tells changes apart, those that are not stored too.
@@ -34,7 +34,7 @@ type judgedKey struct {
 // know reads the series that can say something about changes. The caller may give
 // those that it has read anyway.
 func (s *server) know(ctx context.Context, changes []bench.Change, read ...[]bench.Series) (knowledge, error) {
-	k := knowledge{map[suiteMetric][]compare.Line{}, map[int64]float64{}, map[judgedKey]compare.Judged{}, s.noise}
+	k := knowledge{map[suiteMetric][]compare.Line{}, map[int64]float64{}, map[judgedKey]compare.Judged{}, s.cache}
 	for _, series := range read {
 		k.add(series)
 	}
@@ -61,7 +61,7 @@ func (k knowledge) add(series []bench.Series) {
 		k.resolution[x.ID] = compare.Resolution(x)
 	}
 	for g, list := range by {
-		k.lines[g] = compare.Compare(list, compare.Options{Noise: k.noise}).Lines
+		k.lines[g] = compare.Compare(list, compare.Options{Cache: k.cache}).Lines
 	}
 }
 

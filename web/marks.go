@@ -37,7 +37,7 @@ func newMarks(in chartsInput, c compare.Comparison) marks {
 	tested := slices.DeleteFunc(slices.Clone(in.Series), func(s bench.Series) bool {
 		return !slices.ContainsFunc(c.Lines, func(l compare.Line) bool { return l.Covers(s.Coordinate) })
 	})
-	m.candidates = compare.Candidates(tested, in.Changes)
+	m.candidates = compare.Candidates(tested, in.Changes, in.Known.cache)
 	m.marked = setting.Mark(m.candidates)
 	for _, s := range tested {
 		if bench.PrimaryMetric(s.Suite, s.Step) == s.Metric.Name {

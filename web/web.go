@@ -75,7 +75,7 @@ type Config struct {
 type server struct {
 	Config
 	files *static.Files
-	noise *compare.NoiseCache
+	cache *compare.Cache
 }
 
 // staticPrefix is the address under which the bundle is served.
@@ -99,7 +99,7 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Config: c, files: files, noise: &compare.NoiseCache{}}
+	s := &server{Config: c, files: files, cache: &compare.Cache{}}
 	r := chi.NewRouter()
 	r.Use(requestID, securityHeaders, s.recoverer, headAsGet)
 	r.Method(http.MethodGet, staticPrefix+"*", files)

@@ -38,9 +38,8 @@ type Options struct {
 	// JoinFamilies makes one line of the steps of a family
 	// (overwrite → overwriteandwait), see [bench.StepFamily].
 	JoinFamilies bool
-	// Noise remembers estimates between comparisons; nil: nothing does. It makes no
-	// difference to what comes out.
-	Noise *NoiseCache
+	// Cache remembers estimates of noise between comparisons; nil: nothing does.
+	Cache *Cache
 }
 
 // Point is a line's figures at one version.
@@ -110,7 +109,7 @@ func Compare(series []bench.Series, opt Options) Comparison {
 	}
 	lines := make([]Line, 0, len(series))
 	for _, s := range join(series, opt.JoinFamilies) {
-		lines = append(lines, newLine(s, opt.Noise))
+		lines = append(lines, newLine(s, opt.Cache))
 	}
 	sort.SliceStable(lines, func(i, j int) bool { return Order(lines[i].Coordinate, lines[j].Coordinate) < 0 })
 
@@ -269,7 +268,7 @@ func merge(a source, points []bench.Point, member string) source {
 	return merged
 }
 
-func newLine(s source, noise *NoiseCache) Line {
+func newLine(s source, cache *Cache) Line {
 	l := Line{Coordinate: s.Coordinate, Metric: s.Metric, Members: s.members, Points: make([]Point, 0, len(s.Points))}
 	logs := make([][]float64, 0, len(s.Points)) // by version, samples that count
 	for i, p := range s.Points {
@@ -288,7 +287,7 @@ func newLine(s source, noise *NoiseCache) Line {
 		}
 		logs = append(logs, lg)
 	}
-	l.Noise = noise.estimate(logs).WithFloor(relativeResolution(s.Points))
+	l.Noise = cache.estimate(logs).WithFloor(relativeResolution(s.Points))
 	if l.Noise.OK && l.Noise.SD > 0 {
 		if half, ok := stats.RatioHalfWidth(l.Noise, 1, 1, Level); ok {
 			l.Multiplier = half / (l.Noise.SD * math.Sqrt2)

@@ -24,7 +24,7 @@ const (
 // series without changes comes out with an empty list, so that the store learns
 // that earlier ones dissolved. It is a [bench.DetectFunc] and never fails.
 func Detect(ctx context.Context, t bench.Touched) ([]bench.Detection, error) {
-	found, err := detect(ctx, t, SeriesLevel)
+	found, err := detect(ctx, t, SeriesLevel, nil)
 	for i := range found {
 		found[i].Changes = slices.DeleteFunc(found[i].Changes, func(c bench.FoundChange) bool { return c.PHere > StoredLevel })
 	}
@@ -32,7 +32,7 @@ func Detect(ctx context.Context, t bench.Touched) ([]bench.Detection, error) {
 }
 
 // detect finds changes up to a level of P.
-func detect(_ context.Context, t bench.Touched, level float64) ([]bench.Detection, error) {
+func detect(_ context.Context, t bench.Touched, level float64, cache *Cache) ([]bench.Detection, error) {
 	out := make([]bench.Detection, 0, len(t.Series))
 	for _, s := range t.Series {
 		d := bench.Detection{SeriesID: s.ID}
@@ -53,7 +53,7 @@ func detect(_ context.Context, t bench.Touched, level float64) ([]bench.Detectio
 				at = append(at, q)
 			}
 		}
-		found := stats.Detect(logs, stats.Options{Level: level, Resolution: relativeResolution(s.Points)})
+		found := cache.detect(logs, stats.Options{Level: level, Resolution: relativeResolution(s.Points)})
 		for _, c := range found {
 			f := bench.FoundChange{
 				Shape: bench.Shape(c.Shape), From: at[c.From].Version, To: at[c.To].Version,

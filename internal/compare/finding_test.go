@@ -143,13 +143,13 @@ func TestCandidatesAddWhatOnlyTheMostSensitiveSettingFinds(t *testing.T) {
 	}
 	s := series(t, at, words...)
 	s.ID = 7
-	found := Candidates([]bench.Series{s}, nil)
+	found := Candidates([]bench.Series{s}, nil, nil)
 	if len(found) == 0 || found[0].To != "8.12.0" || found[0].ID != 0 || found[0].Effect >= 0 {
 		t.Fatalf("%+v", found)
 	}
 	stored := change(t, 5, at, "8.11.0", "8.12.0", 0.9)
 	stored.SeriesID = 7
-	got := Candidates([]bench.Series{s}, []bench.Change{stored})
+	got := Candidates([]bench.Series{s}, []bench.Change{stored}, nil)
 	if len(got) != len(found) || got[0].ID != 5 {
 		t.Errorf("the stored one stands for the one found again: %+v", got)
 	}
@@ -157,7 +157,7 @@ func TestCandidatesAddWhatOnlyTheMostSensitiveSettingFinds(t *testing.T) {
 	prepare.Step = "overwritesome"
 	p99 := s
 	p99.Metric, _ = bench.LookupMetric("p99")
-	if got := Candidates([]bench.Series{prepare, p99}, nil); len(got) != 0 {
+	if got := Candidates([]bench.Series{prepare, p99}, nil, nil); len(got) != 0 {
 		t.Errorf("steps that prepare and other metrics are not tested: %+v", got)
 	}
 }

@@ -93,8 +93,8 @@ func (s Setting) ExpectedFalse(series int) float64 { return stats.ExpectedFalseA
 // Candidates gives the changes that a table of series may mark: the stored ones,
 // and those that only the most sensitive setting finds, which have no ID. Series
 // of metrics or steps that detection does not look at have none. The order is
-// that of the series, then of versions.
-func Candidates(series []bench.Series, stored []bench.Change) []Candidate {
+// that of the series, then of versions. cache may be nil.
+func Candidates(series []bench.Series, stored []bench.Change, cache *Cache) []Candidate {
 	loosest := settings[len(settings)-1].Level
 	var all []Candidate
 	tested := 0
@@ -110,7 +110,7 @@ func Candidates(series []bench.Series, stored []bench.Change) []Candidate {
 			}
 		}
 		found := own
-		for _, f := range detectSeries(s, nil, loosest) {
+		for _, f := range detectSeries(s, nil, loosest, cache) {
 			c := bench.Change{SeriesID: s.ID, Coordinate: s.Coordinate, Metric: s.Metric, FoundChange: f}
 			if !slices.ContainsFunc(own, func(k Candidate) bool { return sameChange(s, k.FoundChange, f) }) {
 				found = append(found, Candidate{Change: c})
@@ -147,9 +147,9 @@ func sameChange(s bench.Series, a, b bench.FoundChange) bool {
 
 // detectSeries finds the changes of a series at a level. campaigns may be nil:
 // whether measuring paused is then not known, and not said.
-func detectSeries(s bench.Series, campaigns map[int64]int, level float64) []bench.FoundChange {
+func detectSeries(s bench.Series, campaigns map[int64]int, level float64, cache *Cache) []bench.FoundChange {
 	// Detect never fails and answers every series that it is given.
-	found, _ := detect(context.Background(), bench.Touched{Series: []bench.Series{s}, Campaigns: campaigns}, level)
+	found, _ := detect(context.Background(), bench.Touched{Series: []bench.Series{s}, Campaigns: campaigns}, level, cache)
 	if len(found) == 0 {
 		return nil
 	}
