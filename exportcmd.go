@@ -207,7 +207,7 @@ func countsText(c ingest.ExportCounts) string {
 		n         int
 		one, many string
 	}{
-		{c.Uploads, "upload", "uploads"}, {c.Runs, "run", "runs"}, {c.Results, "result", "results"}, {c.Changes, "change", "changes"},
+		{c.Uploads, "upload", "uploads"}, {c.Configs, "config", "configs"}, {c.Runs, "run", "runs"}, {c.Results, "result", "results"}, {c.Changes, "change", "changes"},
 		{c.Notes, "note", "notes"}, {c.Links, "link", "links"}, {c.Aliases, "former name", "former names"},
 	} {
 		word := p.many

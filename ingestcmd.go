@@ -162,6 +162,9 @@ func (c ingestCommand) report(out io.Writer, name string, r bench.Receipt) error
 		fmt.Fprintf(out, " (%d gained figures)", r.Merged)
 	}
 	fmt.Fprintln(out)
+	for _, k := range r.Configs {
+		fmt.Fprintf(out, "  config %s of %s (%s)\n", k.Name, k.System, k.Layer)
+	}
 	for _, k := range r.Checks {
 		fmt.Fprintf(out, "  %s: %d of %d cells agree, %d unknown, %d displaced rows\n", k.File, k.Agree, k.Cells, k.Unknown, k.Shifted)
 		for _, m := range k.Messages {

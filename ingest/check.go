@@ -32,6 +32,10 @@ func Check(b *bench.Batch) string {
 	for _, c := range b.Checks {
 		checks[c.File] = append(checks[c.File], c)
 	}
+	configs := map[string][]*bench.Config{}
+	for i := range b.Configs {
+		configs[b.Configs[i].File] = append(configs[b.Configs[i].File], &b.Configs[i])
+	}
 	matrices := map[string][]*bench.Matrix{}
 	for i := range b.Matrices {
 		matrices[b.Matrices[i].File] = append(matrices[b.Matrices[i].File], &b.Matrices[i])
@@ -46,7 +50,7 @@ func Check(b *bench.Batch) string {
 			format = "unknown"
 		}
 		fmt.Fprintf(&s, "%s: %s, %s\n", f.Path, format, f.State)
-		if f.State == bench.FileTaken && (t != tally{} || shares[f.Path] == nil && supplements[f.Path] == 0) {
+		if f.State == bench.FileTaken && (t != tally{} || shares[f.Path] == nil && supplements[f.Path] == 0 && configs[f.Path] == nil) {
 			fmt.Fprintf(&s, "  %s\n", t)
 		}
 		for _, other := range slices.Sorted(maps.Keys(shares[f.Path])) {
@@ -57,6 +61,9 @@ func Check(b *bench.Batch) string {
 		}
 		for _, run := range runs[f.Path] {
 			fmt.Fprintf(&s, "  %s\n", describeRun(run))
+		}
+		for _, c := range configs[f.Path] {
+			fmt.Fprintf(&s, "  %s\n", describeConfig(c))
 		}
 		for _, m := range matrices[f.Path] {
 			fmt.Fprintf(&s, "  %s\n", describeCheck(bench.CheckMatrix(m, figures)))
@@ -78,6 +85,11 @@ func Check(b *bench.Batch) string {
 	for _, w := range b.Warnings {
 		fmt.Fprintf(&s, "warning: %s\n", w)
 	}
+	for i := range b.Configs {
+		for _, w := range b.Configs[i].Warnings {
+			fmt.Fprintf(&s, "warning: %s\n", w)
+		}
+	}
 	undecided := 0
 	for i := range b.Runs {
 		for j := range b.Runs[i].Results {
@@ -93,6 +105,9 @@ func Check(b *bench.Batch) string {
 		}
 	}
 	fmt.Fprintf(&s, "%s: %s", plural(len(b.Files), "file"), totals)
+	if n := len(b.Configs); n > 0 {
+		fmt.Fprintf(&s, ", %s", plural(n, "config"))
+	}
 	if n := len(plan.Additions) + len(plan.Covered); n > 0 {
 		fmt.Fprintf(&s, "; %d of the results stand in more than one place", n)
 	}
@@ -101,6 +116,22 @@ func Check(b *bench.Batch) string {
 	}
 	s.WriteByte('\n')
 	return s.String()
+}
+
+// describeConfig says in one line what a config is.
+func describeConfig(c *bench.Config) string {
+	text := fmt.Sprintf("config %s of %s", c.Name, c.System)
+	if c.SourceName != "" && c.SourceName != c.Name {
+		text += " (" + c.SourceName + ")"
+	}
+	if c.Layer == bench.LayerEffective {
+		text += ", as in effect"
+	}
+	text += ": " + plural(len(c.Options), "option")
+	if n := len(c.Options) - c.Settings(); n > 0 {
+		text += fmt.Sprintf(", %d of them set aside", n)
+	}
+	return text
 }
 
 // supplementsOf counts the supplements of a run, which has nothing else then.

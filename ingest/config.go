@@ -26,6 +26,7 @@ const (
 const (
 	maxOptionLines = 10_000 // of a config
 	maxNesting     = 16     // braces of an option string
+	maxOptionName  = 1_000  // bytes of section and key, flattened
 )
 
 // rawOption is a line of a configuration file before its value is looked into.
@@ -396,6 +397,9 @@ func implausibleConfig(c *bench.Config) string {
 	}
 	for i := range c.Options {
 		o := &c.Options[i]
+		if len(o.Section)+len(o.Key) > maxOptionName {
+			return fmt.Sprintf("line %d: the name of an option is longer than %d bytes", o.Line, maxOptionName)
+		}
 		if !isName(o.Section) || !isName(o.Key) || !isName(strings.ReplaceAll(o.Written, "\t", " ")) {
 			return fmt.Sprintf("line %d: an option that holds what is not text", o.Line)
 		}

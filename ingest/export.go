@@ -21,6 +21,7 @@ import (
 //
 //	{"metric_set":{"id":1,"metrics":["qps",…],"resolutions":[1,…],"names":["ops_sec",…]}}
 //	{"run":{…,"results":[{…,"set":1,"values":[1671040,null,…]},…]}}
+//	{"config":{"system":"myrocks","name":"a4",…,"options":[{"key":"rocksdb_block_cache_size","written":"8G",…},…]}}
 //
 // A value's place in values is its metric's in the set; null is a figure that
 // was not measured. Field names are those of the domain; times are as printed,
@@ -46,6 +47,7 @@ type (
 		Coordinate *exportCoordinate `json:"coordinate,omitempty"`
 		Upload     *exportUpload     `json:"upload,omitempty"`
 		Content    []byte            `json:"content,omitempty"`
+		Config     *exportConfig     `json:"config,omitempty"`
 		Change     *exportChange     `json:"change,omitempty"`
 		Note       *exportNote       `json:"note,omitempty"`
 		Link       *exportLink       `json:"link,omitempty"`
@@ -104,14 +106,19 @@ type (
 	}
 )
 
-// WriteExport writes runs in the project's own format, see the description at
-// the top of this file. Sources are not part of it: they belong to uploads.
-func WriteExport(w io.Writer, runs []bench.Run) error {
+// WriteExport writes configs and runs in the project's own format, see the
+// description at the top of this file. Sources are not part of it: they belong to uploads.
+func WriteExport(w io.Writer, runs []bench.Run, configs ...bench.Config) error {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(exportLine{Version: exportVersion}); err != nil {
 		return err
+	}
+	for i := range configs {
+		if err := enc.Encode(exportLine{Config: newExportConfig(&configs[i])}); err != nil {
+			return err
+		}
 	}
 	sets := map[string]*exportMetricSet{}
 	for i := range runs {
@@ -197,9 +204,11 @@ func isExport(in *input) bool {
 
 // readExport reads the project's own format. A line that cannot be understood
 // refuses the file: our own files have no odd lines. Of a whole database it
-// takes the runs that count, and says what it leaves out.
+// takes the configs and runs that count, and says what it leaves out.
 func readExport(in *input) output {
 	var runs []bench.Run
+	var configs []bench.Config
+	active := map[int64]bool{} // files of uploads that are not withdrawn
 	sets := map[int]*exportMetricSet{}
 	whole, over := false, false // a whole database; its end was seen
 	var counts ExportCounts
@@ -254,12 +263,26 @@ func readExport(in *input) output {
 			if err := e.End.check(counts, hexSum(before)); err != nil {
 				return refuse("%v", err)
 			}
+		case e.Config != nil:
+			c, counts, err := e.Config.take(in.path, n, active)
+			if err != nil {
+				return refuse("%v", err)
+			}
+			if whole && !counts {
+				left.configs++
+				break
+			}
+			configs = append(configs, c)
 		case !whole:
-			return refuse("the line holds neither a metric set nor a run")
+			return refuse("the line holds neither a metric set nor a run nor a config")
+		case e.Upload != nil && e.Upload.State != bench.RecordWithdrawn:
+			for _, f := range e.Upload.Files {
+				active[f.ID] = true
+			}
 		}
 		counts.add(&e)
 	}
-	out := output{state: bench.FileTaken}
+	out := output{state: bench.FileTaken, configs: configs}
 	for i := range runs {
 		// Of runs that were withdrawn nothing is left.
 		if !whole || len(runs[i].Results) > 0 {
@@ -273,7 +296,7 @@ func readExport(in *input) output {
 }
 
 // leftOut counts what does not count any more in a whole database.
-type leftOut struct{ runs, results int }
+type leftOut struct{ configs, runs, results int }
 
 // words says what of a whole database was left out.
 func (l leftOut) words(c ExportCounts) string {
@@ -282,7 +305,7 @@ func (l leftOut) words(c ExportCounts) string {
 		n    int
 		what string
 	}{
-		{c.Uploads, "upload"}, {l.runs, "withdrawn run"}, {l.results, "withdrawn result"}, {c.Changes, "change"},
+		{c.Uploads, "upload"}, {l.configs, "withdrawn config"}, {l.runs, "withdrawn run"}, {l.results, "withdrawn result"}, {c.Changes, "change"},
 		{c.Notes, "note"}, {c.Links, "link"}, {c.Aliases, "former name"},
 	} {
 		switch {
@@ -292,7 +315,7 @@ func (l leftOut) words(c ExportCounts) string {
 			parts = append(parts, fmt.Sprintf("%d %ss", p.n, p.what))
 		}
 	}
-	text := "this file holds a whole database, of which the runs were read"
+	text := "this file holds a whole database, of which the runs and configs were read"
 	if len(parts) > 0 {
 		text += "; left out: " + strings.Join(parts, ", ")
 	}
@@ -312,7 +335,7 @@ func decodeExportLine(line []byte) (e exportLine, err error) {
 	n := 0
 	for _, is := range []bool{
 		e.Version != 0, e.MetricSet != nil, e.Run != nil, len(e.Results) > 0, e.Server != nil, e.Coordinate != nil, e.Upload != nil,
-		len(e.Content) > 0, e.Change != nil, e.Note != nil, e.Link != nil, e.Alias != nil, e.End != nil,
+		len(e.Content) > 0, e.Config != nil, e.Change != nil, e.Note != nil, e.Link != nil, e.Alias != nil, e.End != nil,
 	} {
 		if is {
 			n++

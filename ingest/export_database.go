@@ -11,6 +11,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -59,6 +60,33 @@ type (
 		Format   string          `json:"format"`
 		State    bench.FileState `json:"state"`
 		Messages []bench.Message `json:"messages,omitempty"`
+	}
+	// exportConfig is a config, with what a database knows of it: its number, when
+	// it came and from which files.
+	exportConfig struct {
+		ID         int64              `json:"id,omitempty"`
+		System     string             `json:"system"`
+		Name       string             `json:"name"`
+		SourceName string             `json:"source_name,omitempty"` // not in a whole database
+		Kind       bench.ConfigKind   `json:"kind"`
+		Layer      bench.Layer        `json:"layer"`
+		Created    *time.Time         `json:"created,omitempty"`
+		Options    []exportOption     `json:"options"`
+		Warnings   []bench.Message    `json:"warnings,omitempty"`
+		Sources    []exportConfigFile `json:"sources,omitempty"`
+	}
+	exportOption struct {
+		Section     string  `json:"section,omitempty"`
+		Key         string  `json:"key"`
+		Written     string  `json:"written,omitempty"`
+		Value       *string `json:"value,omitempty"` // absent where it is as written
+		Line        int     `json:"line,omitempty"`
+		Loose       bool    `json:"loose,omitempty"`
+		Environment bool    `json:"environment,omitempty"`
+	}
+	exportConfigFile struct {
+		File int64  `json:"file"`
+		Name string `json:"name,omitempty"`
 	}
 	exportCheck struct {
 		File     string          `json:"file"`
@@ -190,6 +218,7 @@ type (
 // ExportCounts says how many things an export of a whole database holds.
 type ExportCounts struct {
 	Uploads int `json:"uploads"`
+	Configs int `json:"configs"`
 	Runs    int `json:"runs"`
 	Results int `json:"results"`
 	Changes int `json:"changes"`
@@ -203,6 +232,8 @@ func (c *ExportCounts) add(e *exportLine) {
 	switch {
 	case e.Upload != nil:
 		c.Uploads++
+	case e.Config != nil:
+		c.Configs++
 	case e.Run != nil:
 		c.Runs++
 		c.Results += len(e.Run.Results)
@@ -294,6 +325,13 @@ func newExportLine(r *bench.Record) (e exportLine, err error) {
 		e.Upload = newExportUpload(r.Upload)
 	case r.Content != nil:
 		e.Content = r.Content
+	case r.Config != nil:
+		e.Config = newExportConfig(&r.Config.Config)
+		created := r.Config.Created.UTC()
+		e.Config.ID, e.Config.Created = r.Config.ID, &created
+		for _, f := range r.Config.From {
+			e.Config.Sources = append(e.Config.Sources, exportConfigFile{f.File, f.SourceName})
+		}
 	case r.MetricSet != nil:
 		e.MetricSet = &exportMetricSet{ID: r.MetricSet.ID}
 		for _, v := range r.MetricSet.Values {
@@ -334,6 +372,96 @@ func newExportUpload(u *bench.UploadRecord) *exportUpload {
 		e.Checks = append(e.Checks, exportCheck(c))
 	}
 	return e
+}
+
+func newExportConfig(c *bench.Config) *exportConfig {
+	e := &exportConfig{System: c.System, Name: c.Name, SourceName: c.SourceName, Kind: c.Kind, Layer: c.Layer, Options: []exportOption{}, Warnings: c.Warnings}
+	for _, o := range c.Options {
+		x := exportOption{Section: o.Section, Key: o.Key, Written: o.Written, Line: o.Line, Loose: o.Loose, Environment: o.Environment}
+		if o.Value != o.Written {
+			x.Value = &o.Value
+		}
+		e.Options = append(e.Options, x)
+	}
+	return e
+}
+
+// config gives the config of a line.
+func (e *exportConfig) config() bench.Config {
+	c := bench.Config{System: e.System, Name: e.Name, SourceName: e.SourceName, Kind: e.Kind, Layer: e.Layer, Warnings: e.Warnings}
+	for _, x := range e.Options {
+		o := bench.Option{Section: x.Section, Key: x.Key, Written: x.Written, Value: x.Written, Line: x.Line, Loose: x.Loose, Environment: x.Environment}
+		if x.Value != nil {
+			o.Value = *x.Value
+		}
+		c.Options = append(c.Options, o)
+	}
+	return c
+}
+
+// take gives the config of a line as one read from a file. counts reports whether
+// one of its sources is among the active files.
+func (e *exportConfig) take(file string, line int, active map[int64]bool) (c bench.Config, counts bool, err error) {
+	c = e.config()
+	c.File = file
+	for _, s := range e.Sources {
+		if active[s.File] && !counts {
+			c.SourceName, counts = s.Name, true
+		}
+	}
+	seen := map[[2]string]bool{}
+	what := implausibleConfig(&c)
+	for i := range c.Options {
+		o := &c.Options[i]
+		k := [2]string{o.Section, o.Key}
+		switch {
+		case o.Key == "":
+			what = "an option without a key"
+		case seen[k]:
+			what = fmt.Sprintf("%s stands twice", clip(o.Key))
+		case o.Line < 0 || o.Line > maxInt32:
+			what = fmt.Sprintf("%s: line %d", clip(o.Key), o.Line)
+		}
+		seen[k] = true
+		if o.Line == 0 {
+			o.Line = line
+		}
+	}
+	switch {
+	case what != "":
+	case c.System == "" || c.Name == "":
+		what = "the config has no system or no name"
+	case c.Layer != bench.LayerParsed && c.Layer != bench.LayerEffective:
+		what = fmt.Sprintf("no layer of options is called %q", clip(string(c.Layer)))
+	case !slices.Contains([]bench.ConfigKind{bench.ConfigMyCnf, bench.ConfigOptions, bench.ConfigPairs, bench.ConfigVariables}, c.Kind):
+		what = fmt.Sprintf("no kind of config is called %q", clip(string(c.Kind)))
+	case len(c.Options) == 0:
+		what = "a config without options"
+	}
+	if what != "" {
+		return c, false, bench.Errorf(bench.KindInvalid, "%s", what)
+	}
+	return c, counts, nil
+}
+
+func (e *exportConfig) record(c *lineCheck) *bench.ConfigRecord {
+	c.id("id", e.ID)
+	r := &bench.ConfigRecord{ID: e.ID, Config: e.config()}
+	switch {
+	case e.Created != nil:
+		c.time("created", *e.Created)
+		r.Created = *e.Created
+	case c.problem == "":
+		c.problem = "created: there is no time"
+	}
+	if c.problem == "" && e.SourceName != "" {
+		c.problem = "source_name belongs to the sources"
+	}
+	for _, f := range e.Sources {
+		c.id("file of a source", f.File)
+		r.From = append(r.From, bench.ConfigFile{File: f.File, SourceName: f.Name})
+	}
+	return r
 }
 
 // withdrawnOnly gives the state as it is written: active is the normal case.
@@ -606,6 +734,8 @@ func (r *ExportReader) record(e *exportLine) (rec bench.Record, err error) {
 		rec.Upload = e.Upload.record(c)
 	case e.Content != nil:
 		rec.Content = e.Content
+	case e.Config != nil:
+		rec.Config = e.Config.record(c)
 	case e.MetricSet != nil:
 		rec.MetricSet = &bench.MetricSetRecord{ID: e.MetricSet.ID}
 		if err := e.MetricSet.check(); err != nil {

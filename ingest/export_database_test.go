@@ -58,6 +58,15 @@ func everything() []bench.Record {
 		}},
 		{Content: []byte{0, 1, 255}},
 		{Content: []byte("ab")},
+		{Config: &bench.ConfigRecord{
+			ID: 9, Created: at, From: []bench.ConfigFile{{File: 1, SourceName: "cy10a1_bee"}, {File: 2}},
+			Config: bench.Config{System: "myrocks", Name: "a1", Kind: bench.ConfigMyCnf, Layer: bench.LayerParsed,
+				Options: []bench.Option{
+					{Section: "mysqld", Key: "rocksdb_block_cache_size", Written: "6G", Value: "6442450944", Line: 7, Loose: true},
+					{Section: "mysqld", Key: "skip_innodb", Value: "ON", Line: 8}, {Key: "empty"}, {Key: "tmpdir", Written: "/t", Value: "/t", Line: 1, Environment: true},
+				},
+				Warnings: []bench.Message{{File: "x/a", Line: 8, Text: "twice"}}},
+		}},
 		{MetricSet: &bench.MetricSetRecord{ID: 1, Values: []bench.Value{
 			{Metric: "qps", Resolution: 1, SourceName: "ops_sec"}, {Metric: "p99"}, {Metric: "ticker_x", Resolution: 0.25}}}},
 		{Run: &bench.RunRecord{
@@ -153,7 +162,7 @@ func TestADatabaseExportRoundTripLosesNothing(t *testing.T) {
 func TestTheEndSaysWhatTheFileHolds(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(strings.TrimSpace(string(written(t, everything()))), "\n")
-	const want = `{"end":{"uploads":1,"runs":2,"results":3,"changes":1,"notes":1,"links":2,"aliases":1,"sha256":"`
+	const want = `{"end":{"uploads":1,"configs":1,"runs":2,"results":3,"changes":1,"notes":1,"links":2,"aliases":1,"sha256":"`
 	if last := lines[len(lines)-1]; !strings.HasPrefix(last, want) {
 		t.Errorf("the end is %s", last)
 	}
@@ -165,7 +174,7 @@ func TestTheEndSaysWhatTheFileHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := (ExportCounts{Uploads: 1, Runs: 2, Results: 3, Changes: 1, Notes: 1, Links: 2, Aliases: 1}); r.Counts() != want {
+	if want := (ExportCounts{Uploads: 1, Configs: 1, Runs: 2, Results: 3, Changes: 1, Notes: 1, Links: 2, Aliases: 1}); r.Counts() != want {
 		t.Errorf("read were %+v", r.Counts())
 	}
 }
@@ -363,7 +372,7 @@ func TestIngestOfADatabaseExportTakesTheRunsAndSaysWhatIsLeftOut(t *testing.T) {
 	if v, ok := r[0].Value("qps"); !ok || v != 1356754 || len(r[0].Values) != 2 || len(r[0].Histograms) != 2 || len(r[0].TimeSeries) != 1 {
 		t.Errorf("%+v", r[0])
 	}
-	const want = "this file holds a whole database, of which the runs were read; left out: 1 upload, 1 withdrawn run, 1 withdrawn result, " +
+	const want = "this file holds a whole database, of which the runs and configs were read; left out: 1 upload, 1 withdrawn config, 1 withdrawn run, 1 withdrawn result, " +
 		"1 change, 1 note, 2 links, 1 former name; relqps import takes everything into an empty database"
 	if n := len(b.Warnings); n == 0 || b.Warnings[n-1].Text != want {
 		t.Errorf("%v", b.Warnings)
@@ -423,4 +432,39 @@ func FuzzExportReader(f *testing.F) {
 		}
 		readExport(&input{path: "x", text: data})
 	})
+}
+
+func TestConfigsAreExportedBesideFigures(t *testing.T) {
+	t.Parallel()
+	config := onlyConfig(t, mustRead(t, "my.cnf.cy10a4_bee", fixture(t, "config/my.cnf.cy10a4_bee"), bench.Context{}))
+	var file bytes.Buffer
+	if err := WriteExport(&file, nil, config); err != nil {
+		t.Fatal(err)
+	}
+	got := onlyConfig(t, mustRead(t, "x.ndjson", file.String(), bench.Context{}))
+	want := config
+	want.File = "x.ndjson"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	// One whose upload counts is read from a whole database, under the name its file has.
+	records := everything()
+	records[2].Upload.State, records[2].Upload.Withdrawn, records[2].Upload.WithdrawnBy, records[2].Upload.Reason = bench.RecordActive, nil, "", ""
+	b, err := Read(written(t, records), "all.ndjson", bench.Context{}, Limits{})
+	if err != nil || len(b.Configs) != 1 || b.Configs[0].Name != "a1" || b.Configs[0].SourceName != "cy10a1_bee" || b.Configs[0].File != "all.ndjson" {
+		t.Errorf("%+v %v", b.Configs, err)
+	}
+	line := `{"relqps_export":1}` + "\n" + `{"config":{"system":"s","name":"n","kind":"my.cnf","layer":"parsed","options":[{"key":"a","written":"1"}]}}` + "\n"
+	if c := onlyConfig(t, mustRead(t, "x", line, bench.Context{})); c.Options[0].Value != "1" || c.Options[0].Line != 2 {
+		t.Errorf("%+v", c)
+	}
+	for old, flaw := range map[string]string{
+		`"system":"s"`: `"system":""`, `"my.cnf"`: `"ini"`, `"parsed"`: `"requested"`, `"key":"a"`: `"key":""`, `[{"key":"a","written":"1"}]`: `[]`,
+		`"written":"1"}`: `"written":"1"},{"key":"a"}`, `"name":"n"`: `"name":"\u0001"`, `"written":"1"`: `"line":-1`,
+	} {
+		f := onlyFile(t, mustRead(t, "x", strings.Replace(line, old, flaw, 1), bench.Context{}))
+		if f.State != bench.FileRefused || f.Messages[0].Line != 2 {
+			t.Errorf("%s: %+v", flaw, f)
+		}
+	}
 }

@@ -436,3 +436,19 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
+
+func TestACheckSaysWhatConfigsAreThere(t *testing.T) {
+	t.Parallel()
+	text := Check(mustRead(t, "my.cnf.cy10a4_bee", fixture(t, "config/my.cnf.cy10a4_bee"), bench.Context{}))
+	for _, want := range []string{
+		"my.cnf.cy10a4_bee: my.cnf, taken\n  config a4 of myrocks (cy10a4_bee): 44 options, 4 of them set aside\n",
+		"warning: my.cnf.cy10a4_bee:25: default_tmp_storage_engine stands in line 12 already: with the same value\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s", text)
+		}
+	}
+	if !strings.HasSuffix(text, "1 file: 0 runs, 0 results, 0 values, 1 config\n") {
+		t.Errorf("%s", text)
+	}
+}

@@ -29,6 +29,10 @@ func Preview(b *bench.Batch, sha256 string) bench.Receipt {
 		}
 		r.Refused = append(r.Refused, plan.Refused[f.Path]...)
 	}
+	for _, c := range b.Configs {
+		r.Configs = append(r.Configs, bench.ConfigRef{System: c.System, Name: c.Name, Layer: c.Layer})
+		r.Warnings = append(r.Warnings, c.Warnings...)
+	}
 	figures := batchFigures(b)
 	for i := range b.Matrices {
 		r.Checks = append(r.Checks, bench.CheckMatrix(&b.Matrices[i], figures))

@@ -4,18 +4,19 @@ import "github.com/relqps/relqps/internal/bench"
 
 // ReceiptBody is the JSON answer to an upload, shared by server and client.
 type ReceiptBody struct {
-	Upload       UploadBody      `json:"upload"`
-	Format       string          `json:"format"`
-	Runs         []bench.RunRef  `json:"runs"`
-	Results      int             `json:"results" doc:"results newly stored"`
-	AlreadyThere int             `json:"already_there" doc:"rows whose measurement was known"`
-	Merged       int             `json:"merged" doc:"those among them that added figures"`
-	Values       int             `json:"values" doc:"figures newly stored"`
-	Files        []FileBody      `json:"files"`
-	Refused      []bench.Message `json:"refused"`
-	Checks       []bench.Check   `json:"checks"`
-	Warnings     []bench.Message `json:"warnings"`
-	DryRun       bool            `json:"dry_run,omitempty"`
+	Upload       UploadBody        `json:"upload"`
+	Format       string            `json:"format"`
+	Runs         []bench.RunRef    `json:"runs"`
+	Configs      []bench.ConfigRef `json:"configs" doc:"option sets that the upload holds"`
+	Results      int               `json:"results" doc:"results newly stored"`
+	AlreadyThere int               `json:"already_there" doc:"rows whose measurement was known"`
+	Merged       int               `json:"merged" doc:"those among them that added figures"`
+	Values       int               `json:"values" doc:"figures newly stored"`
+	Files        []FileBody        `json:"files"`
+	Refused      []bench.Message   `json:"refused"`
+	Checks       []bench.Check     `json:"checks"`
+	Warnings     []bench.Message   `json:"warnings"`
+	DryRun       bool              `json:"dry_run,omitempty"`
 }
 
 // UploadBody names an upload.
@@ -38,7 +39,7 @@ type FileBody struct {
 // NewReceiptBody gives the wire form of a receipt; lists are never null.
 func NewReceiptBody(r bench.Receipt, dryRun bool) ReceiptBody {
 	b := ReceiptBody{
-		Upload: UploadBody{r.UploadID, r.SHA256, r.Duplicate}, Format: r.Format, Runs: notNil(r.Runs),
+		Upload: UploadBody{r.UploadID, r.SHA256, r.Duplicate}, Format: r.Format, Runs: notNil(r.Runs), Configs: notNil(r.Configs),
 		Results: r.Results, AlreadyThere: r.AlreadyThere, Merged: r.Merged, Values: r.Values,
 		Refused: notNil(r.Refused), Checks: notNil(r.Checks), Warnings: notNil(r.Warnings), Files: []FileBody{}, DryRun: dryRun,
 	}
@@ -54,7 +55,7 @@ func NewReceiptBody(r bench.Receipt, dryRun bool) ReceiptBody {
 // Receipt gives the receipt that a wire form stands for.
 func (b ReceiptBody) Receipt() bench.Receipt {
 	r := bench.Receipt{
-		UploadID: b.Upload.ID, SHA256: b.Upload.SHA256, Duplicate: b.Upload.Duplicate, Format: b.Format, Runs: b.Runs,
+		UploadID: b.Upload.ID, SHA256: b.Upload.SHA256, Duplicate: b.Upload.Duplicate, Format: b.Format, Runs: b.Runs, Configs: b.Configs,
 		Results: b.Results, AlreadyThere: b.AlreadyThere, Merged: b.Merged, Values: b.Values,
 		Refused: b.Refused, Checks: b.Checks, Warnings: b.Warnings,
 	}

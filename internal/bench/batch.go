@@ -310,6 +310,7 @@ type Receipt struct {
 	Duplicate    bool // these bytes were there with the same context: nothing was written
 	Format       string
 	Runs         []RunRef
+	Configs      []ConfigRef // option sets that the upload holds
 	Results      int
 	AlreadyThere int
 	Merged       int

@@ -1,5 +1,7 @@
 package bench
 
+import "time"
+
 // ConfigKind says what kind of file a config was read from.
 type ConfigKind string
 
@@ -51,4 +53,49 @@ type Option struct {
 	// Environment marks what names a place or an instance (paths, sockets,
 	// server_id): set aside in comparisons.
 	Environment bool
+}
+
+// ConfigFilter selects stored configs. Empty fields select all.
+type ConfigFilter struct {
+	System string
+	Names  []string
+	Layer  Layer
+	// Servers and Workloads do not select configs but the runs that
+	// [StoredConfig.Runs] counts.
+	Servers   []string
+	Workloads []string
+	// Options asks for the options of each; without, only their number is given.
+	Options bool
+}
+
+// StoredConfig is a config as a store holds it: one set of options, whatever
+// files it was read from. SourceName and File of the embedded config are those of
+// the first of From.
+type StoredConfig struct {
+	ID int64
+	Config
+	Settings int // options that count in comparisons
+	Aside    int // options that do not, see [Option.Environment]
+	Created  time.Time
+	From     []ConfigSource // files of active uploads, oldest first
+	// Runs counts the active runs of this system and config name that may have
+	// been made with this set: those that name one of its sources as theirs
+	// (config_source in their environment), or none at all.
+	Runs int
+}
+
+// ConfigSource is a file that a config was read from.
+type ConfigSource struct {
+	UploadID   int64  `json:"upload"`
+	File       string `json:"file"`
+	SourceName string `json:"source_name"` // what the file calls it
+}
+
+// ConfigRef names a stored config in a receipt.
+type ConfigRef struct {
+	ID     int64  `json:"id"` // 0 after a dry run that would have stored it
+	System string `json:"system"`
+	Name   string `json:"name"`
+	Layer  Layer  `json:"layer"`
+	URL    string `json:"url,omitempty"`
 }

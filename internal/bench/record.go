@@ -5,8 +5,8 @@ import "time"
 // Record is one part of everything that a store holds, as it is exported and
 // imported: exactly one of its fields but Line is set. Records follow one
 // another so that each speaks only of what came before: servers, coordinates,
-// uploads (each followed by its content), runs with the metric sets they use,
-// changes, notes, links, aliases. Each kind is in order of its numbers or
+// uploads (each followed by its content), configs, runs with the metric sets they
+// use, changes, notes, links, aliases. Each kind is in order of its numbers or
 // names, so that equal stores give equal records.
 //
 // Tokens and sessions are secrets and no records. What follows from the rest is
@@ -21,6 +21,7 @@ type Record struct {
 	// Content is the next part of the bytes of the last upload; see
 	// [UploadRecord.Packed].
 	Content   []byte
+	Config    *ConfigRecord
 	MetricSet *MetricSetRecord
 	Run       *RunRecord
 	// Results are further ones of the last run: large runs come in parts.
@@ -63,7 +64,22 @@ type UploadRecord struct {
 	Packed int64
 }
 
-// FileRecord is a file of an upload. Its number is what results refer to.
+// ConfigRecord is a config with its options and the files it was read from.
+type ConfigRecord struct {
+	ID      int64
+	Config  // without SourceName and File, which From has
+	Created time.Time
+	From    []ConfigFile // in order of the files' numbers
+}
+
+// ConfigFile is a file that a config was read from, by its number, and what the
+// file calls it.
+type ConfigFile struct {
+	File       int64
+	SourceName string
+}
+
+// FileRecord is a file of an upload. Its number is what results and configs refer to.
 type FileRecord struct {
 	ID int64
 	File

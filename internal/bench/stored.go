@@ -163,6 +163,7 @@ type UploadDetail struct {
 	Checks   []Check
 	Warnings []Message
 	RunRefs  []RunRef
+	Configs  []ConfigRef
 }
 
 // Facet is a value that coordinates have, with the number of samples there.
@@ -229,4 +230,12 @@ type Totals struct {
 type Credit struct {
 	Name string
 	URL  string // "" when none is stated
+}
+
+// Distribution is a response-time distribution of a result, with the run and the
+// step it is of.
+type Distribution struct {
+	RunID int64
+	Step  string
+	Histogram
 }

@@ -103,11 +103,12 @@ var renameSQL = map[bench.NameKind]struct {
 		},
 	},
 	bench.NameConfig: {
-		`SELECT EXISTS (SELECT FROM coordinate WHERE config = $1), EXISTS (SELECT FROM coordinate WHERE config = $2)`,
+		`SELECT EXISTS (SELECT FROM coordinate WHERE config = $1) OR EXISTS (SELECT FROM config WHERE name = $1),
+			EXISTS (SELECT FROM coordinate WHERE config = $2) OR EXISTS (SELECT FROM config WHERE name = $2)`,
 		`SELECT id FROM run WHERE config = $1`,
 		[]string{
 			`UPDATE coordinate SET config = $2 WHERE config = $1`, `UPDATE run SET config = $2 WHERE config = $1`,
-			`UPDATE note SET config = $2 WHERE config = $1`,
+			`UPDATE note SET config = $2 WHERE config = $1`, `UPDATE config SET name = $2 WHERE name = $1`,
 		},
 	},
 }
@@ -154,7 +155,7 @@ const formerNames = `
 	WHERE NOT CASE a.kind
 		WHEN 'server' THEN EXISTS (SELECT FROM server s WHERE s.slug = a.old)
 		WHEN 'workload' THEN EXISTS (SELECT FROM coordinate c WHERE c.workload = a.old)
-		ELSE EXISTS (SELECT FROM coordinate c WHERE c.config = a.old)
+		ELSE EXISTS (SELECT FROM coordinate c WHERE c.config = a.old) OR EXISTS (SELECT FROM config c WHERE c.name = a.old)
 	END`
 
 // FormerNames gives for those names among the given that are former ones what
@@ -191,6 +192,9 @@ func (w *writer) useCurrentNames() error {
 	for i := range w.b.Matrices {
 		c := &w.b.Matrices[i].Context
 		fields = append(fields, field{bench.NameServer, &c.Server}, field{bench.NameWorkload, &c.Workload}, field{bench.NameConfig, &c.Config})
+	}
+	for i := range w.b.Configs {
+		fields = append(fields, field{bench.NameConfig, &w.b.Configs[i].Name})
 	}
 	wanted := map[bench.FormerName]bool{}
 	var names []bench.FormerName

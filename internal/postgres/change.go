@@ -252,8 +252,8 @@ func (s *Store) ChangeTable(ctx context.Context, system string) (p []float64, te
 		rows, _ = tx.Query(ctx, `
 			SELECT c.suite, c.step, m.name, count(*)
 			FROM series x JOIN coordinate c ON c.id = x.coordinate_id JOIN metric m ON m.id = x.metric_id
-			WHERE x.value_count > 0 AND m.name IN ('qps', 'ips') AND ($1 = '' OR c.system = $1)
-			GROUP BY 1, 2, 3`, system)
+			WHERE x.value_count > 0 AND m.name = ANY ($2) AND ($1 = '' OR c.system = $1)
+			GROUP BY 1, 2, 3`, system, bench.PrimaryMetrics())
 		var suite, step, metric string
 		var n int
 		_, err = pgx.ForEachRow(rows, []any{&suite, &step, &metric, &n}, func() error {

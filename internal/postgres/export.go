@@ -37,7 +37,7 @@ func (s *Store) Export(ctx context.Context, write func(bench.Record) error) erro
 			failed = write(r)
 			return failed
 		}
-		for _, part := range []func() error{x.servers, x.coordinates, x.uploads, x.runs, x.changes, x.notes, x.links, x.aliases} {
+		for _, part := range []func() error{x.servers, x.coordinates, x.uploads, x.configs, x.runs, x.changes, x.notes, x.links, x.aliases} {
 			if err := part(); err != nil {
 				return err
 			}
@@ -221,6 +221,56 @@ func (x *exporter) content(u *exportedUpload) error {
 		}
 	}
 	return nil
+}
+
+func (x *exporter) configs() error {
+	for last := int64(0); ; {
+		rows, _ := x.tx.Query(x.ctx, `
+			SELECT id, system, name, kind, layer, warnings, created FROM config WHERE id > $1 ORDER BY id LIMIT $2`, last, exportPage)
+		var ids []int64
+		list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*bench.ConfigRecord, error) {
+			var c bench.ConfigRecord
+			err := row.Scan(&c.ID, &c.System, &c.Name, &c.Kind, &c.Layer, &c.Warnings, &c.Created)
+			ids = append(ids, c.ID)
+			return &c, err
+		})
+		if err != nil {
+			return fmt.Errorf("configs: %w", err)
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		last = ids[len(ids)-1]
+		by := make(map[int64]*bench.ConfigRecord, len(list))
+		for _, c := range list {
+			by[c.ID] = c
+		}
+		rows, _ = x.tx.Query(x.ctx, `
+			SELECT config_id, section, key, written, value, line, loose, environment
+			FROM config_option WHERE config_id = ANY ($1) ORDER BY config_id, place`, ids)
+		var id int64
+		var o bench.Option
+		if _, err := pgx.ForEachRow(rows, []any{&id, &o.Section, &o.Key, &o.Written, &o.Value, &o.Line, &o.Loose, &o.Environment}, func() error {
+			by[id].Options = append(by[id].Options, o)
+			return nil
+		}); err != nil {
+			return fmt.Errorf("options of configs: %w", err)
+		}
+		rows, _ = x.tx.Query(x.ctx, `
+			SELECT config_id, upload_file_id, source_name FROM config_source WHERE config_id = ANY ($1) ORDER BY config_id, upload_file_id`, ids)
+		var from bench.ConfigFile
+		if _, err := pgx.ForEachRow(rows, []any{&id, &from.File, &from.SourceName}, func() error {
+			by[id].From = append(by[id].From, from)
+			return nil
+		}); err != nil {
+			return fmt.Errorf("sources of configs: %w", err)
+		}
+		for _, c := range list {
+			if err := x.write(bench.Record{Config: c}); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 func (x *exporter) runs() error {

@@ -95,6 +95,9 @@ func fill(t testing.TB, s *postgres.Store, pool *pgxpool.Pool) {
 	}
 	u := upload("report.tsv", string(noise))
 	u.Context = bench.Context{Server: "c2", Workload: "byrx", Clients: 16}
+	b.Configs = []bench.Config{cnf("report.tsv", "a0", "cy10a_bee", "cache=8G", "!tmpdir=/t", "x=1"), cnf("report.tsv", "a1", "cy10a1_bee", "cache=6G", "x=1")}
+	b.Configs[1].Options[1].Loose = true
+	b.Configs[1].Warnings = []bench.Message{{File: "report.tsv", Line: 2, Text: "twice"}}
 	mustWrite(t, s, u, b)
 	mustWrite(t, s, upload("empty", ""), &bench.Batch{Format: "empty", Files: []bench.File{{Path: "empty", SHA256: sum(""), State: bench.FileAttachment}}})
 

@@ -157,6 +157,9 @@ func counts(t testing.TB, pool *pgxpool.Pool) map[string]int {
 		"histogram":         `SELECT count(*) FROM histogram`,
 		"time_series":       `SELECT count(*) FROM time_series`,
 		"breakdown":         `SELECT count(*) FROM breakdown`,
+		"config":            `SELECT count(*) FROM config`,
+		"config_option":     `SELECT count(*) FROM config_option`,
+		"config_source":     `SELECT count(*) FROM config_source`,
 	} {
 		var n int
 		if err := pool.QueryRow(context.Background(), sql).Scan(&n); err != nil {

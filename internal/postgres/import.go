@@ -44,6 +44,9 @@ var importTables = []struct {
 		"state", "withdrawn", "withdrawn_by", "reason"}},
 	{"upload_file", []string{"id", "upload_id", "path", "sha256", "size", "format", "state", "messages"}},
 	{"matrix_check", []string{"upload_file_id", "kind", "cells", "agree", "unknown", "shifted", "messages"}},
+	{"config", []string{"id", "system", "name", "kind", "layer", "digest", "warnings", "created"}},
+	{"config_option", configOptionColumns},
+	{"config_source", []string{"config_id", "upload_file_id", "source_name"}},
 	{"run", []string{"id", "key", "own_id", "server_id", "system", "suite", "workload", "config", "build_id", "clients", "clients_stated",
 		"assumed", "environment", "options", "started", "utc_offset", "created", "state", "reason", "withdrawn_with"}},
 	{"run_history", []string{"run_id", "at", "actor", "action", "reason", "before", "after"}},
@@ -66,7 +69,7 @@ var importTables = []struct {
 }
 
 // importNumbered are the tables whose rows are imported with their numbers.
-var importNumbered = []string{"coordinate", "series", "upload", "upload_file", "run", "result", "change", "change_event", "note"}
+var importNumbered = []string{"coordinate", "series", "upload", "upload_file", "config", "run", "result", "change", "change_event", "note"}
 
 // Import fills an empty database with records, which next gives one after the
 // other as [Store.Export] gave them, and io.EOF after the last: all in one
@@ -232,6 +235,8 @@ func (m *importer) take(r *bench.Record) error {
 		err = m.takeUpload(r.Upload, r.Line)
 	case r.Content != nil:
 		err = m.takeContent(r.Content)
+	case r.Config != nil:
+		err = m.takeConfig(r.Config, r.Line)
 	case r.MetricSet != nil:
 		err = m.takeMetricSet(r.MetricSet)
 	case r.Run != nil:
@@ -491,6 +496,28 @@ func (m *importer) verify(sum string, size int64, packed []byte) error {
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); n != size || got != sum {
 		return fmt.Errorf("%d bytes with SHA-256 %s, not %d with %s", n, got, size, sum)
+	}
+	return nil
+}
+
+func (m *importer) takeConfig(c *bench.ConfigRecord, line int) error {
+	warnings, err := messagesJSON(c.Warnings)
+	if err != nil {
+		return err
+	}
+	m.add("config", line, c.ID, c.System, c.Name, string(c.Kind), string(c.Layer), configDigest(&c.Config), warnings, c.Created)
+	for i, o := range c.Options {
+		lines, err := int32s(o.Line)
+		if err != nil {
+			return err
+		}
+		m.add("config_option", line, c.ID, int32(i), o.Section, o.Key, o.Written, o.Value, lines[0], o.Loose, o.Environment)
+	}
+	for _, f := range c.From {
+		if !m.files[f.File] {
+			return invalid("config %d is from file %d, which is not there", c.ID, f.File)
+		}
+		m.add("config_source", line, c.ID, f.File, f.SourceName)
 	}
 	return nil
 }

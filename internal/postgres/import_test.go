@@ -69,6 +69,9 @@ func clone(records []bench.Record) []bench.Record {
 			r.Upload.Files, r.Upload.Checks = slices.Clone(r.Upload.Files), slices.Clone(r.Upload.Checks)
 		case r.Content != nil:
 			r.Content = bytes.Clone(r.Content)
+		case r.Config != nil:
+			r.Config = ref(*r.Config)
+			r.Config.Options, r.Config.From = slices.Clone(r.Config.Options), slices.Clone(r.Config.From)
 		case r.MetricSet != nil:
 			r.MetricSet = ref(*r.MetricSet)
 			r.MetricSet.Values = slices.Clone(r.MetricSet.Values)
@@ -113,6 +116,7 @@ func TestARecordThatCannotBeTakenIsRefusedAtItsLineAndLeavesNothing(t *testing.T
 	large := find("large upload", func(r *bench.Record) bool { return r.Upload != nil && r.Upload.Packed > 2<<20 })
 	small := find("small upload", func(r *bench.Record) bool { return r.Upload != nil && r.Upload.Packed > 0 && r.Upload.Packed < 1<<20 })
 	checked := find("upload with a check", func(r *bench.Record) bool { return r.Upload != nil && len(r.Upload.Checks) > 0 })
+	config := find("config", func(r *bench.Record) bool { return r.Config != nil })
 	set := find("metric set", func(r *bench.Record) bool { return r.MetricSet != nil })
 	own := find("run of a runner", func(r *bench.Record) bool { return r.Run != nil && r.Run.OwnID })
 	other := find("other run", func(r *bench.Record) bool { return r.Run != nil && !r.Run.OwnID })
@@ -152,6 +156,14 @@ func TestARecordThatCannotBeTakenIsRefusedAtItsLineAndLeavesNothing(t *testing.T
 		{"check of no file", checked, func(r []bench.Record) { r[checked].Upload.Checks[0].File = "x" }, "no file of the upload"},
 		{"check of more than all", checked, func(r []bench.Record) { r[checked].Upload.Checks[0].Agree = 9 }, "matrix_check_counts"},
 		{"upload withdrawn without a reason", small, func(r []bench.Record) { r[small].Upload.State = bench.RecordWithdrawn }, "upload_withdrawal_told"},
+		{"config of no layer", config, func(r []bench.Record) { r[config].Config.Layer = "guessed" }, "config_layer_known"},
+		{"config with an option twice", config, func(r []bench.Record) { r[config].Config.Options[1] = r[config].Config.Options[0] }, "config_option_unique"},
+		{"config from no file", config, func(r []bench.Record) { r[config].Config.From[0].File = 999 }, "file 999, which is not there"},
+		{"two configs of one identity", config + 1, func(r []bench.Record) {
+			id, from := r[config+1].Config.ID, r[config+1].Config.From
+			r[config+1].Config = ref(*r[config].Config)
+			r[config+1].Config.ID, r[config+1].Config.From = id, from
+		}, "config_unique"},
 		{"set with a bad resolution", set, func(r []bench.Record) { r[set].MetricSet.Values[0].Resolution = -1 }, "metric_set_resolutions"},
 		{"run on no server", own, func(r []bench.Record) { r[own].Run.Server = "moon" }, "no server is named"},
 		{"run at no coordinate", own, func(r []bench.Record) { r[own].Run.Clients++ }, "was not listed"},

@@ -150,6 +150,21 @@ var violations = map[string]string{
 	"breakdown_value_finite":     `UPDATE breakdown SET value = 'NaN'`,
 	"breakdown_unique":           `INSERT INTO breakdown (result_id, key, bucket, samples, unit, value) SELECT result_id, key, bucket, 1, unit, 1 FROM breakdown`,
 
+	"config_system_present":        `UPDATE config SET system = ''`,
+	"config_name_present":          `UPDATE config SET name = ''`,
+	"config_kind_known":            `UPDATE config SET kind = 'ini'`,
+	"config_layer_known":           `UPDATE config SET layer = 'requested'`,
+	"config_digest_sha256":         `UPDATE config SET digest = 'x'`,
+	"config_warnings_array":        `UPDATE config SET warnings = '{}'`,
+	"config_unique":                `INSERT INTO config (system, name, kind, layer, digest, warnings) SELECT system, name, kind, layer, digest, '[]' FROM config`,
+	"config_option_config":         `UPDATE config_option SET config_id = 0`,
+	"config_option_place_positive": `UPDATE config_option SET place = -1`,
+	"config_option_key_present":    `UPDATE config_option SET key = ''`,
+	"config_option_line_positive":  `UPDATE config_option SET line = -1`,
+	"config_option_unique":         `INSERT INTO config_option SELECT config_id, place + 1000, section, key, written, value, line, loose, environment FROM config_option`,
+	"config_source_config":         `UPDATE config_source SET config_id = 0`,
+	"config_source_file":           `UPDATE config_source SET upload_file_id = 0`,
+
 	"coordinate_points_coordinate": `UPDATE coordinate_points SET coordinate_id = 0`,
 	"coordinate_points_lengths":    `UPDATE coordinate_points SET run_ids = run_ids || 1::bigint`,
 
@@ -217,7 +232,9 @@ func TestEveryConstraintHolds(t *testing.T) {
 		return []bench.Detection{{SeriesID: touched.Series[0].ID, Changes: []bench.FoundChange{{
 			Shape: bench.ShapeStep, From: "8.8.0", To: "8.8.0", Effect: -.1, Low: -.2, High: -.05, P: .0001, PHere: .0001}}}}, nil
 	}
-	if _, err := s.Write(t.Context(), upload("a", "a"), batch("a", c2("8.8.0", whole("a"))), found); err != nil {
+	b := batch("a", c2("8.8.0", whole("a")))
+	b.Configs = []bench.Config{cnf("a", "a0", "cy10a_bee", "cache=8G")}
+	if _, err := s.Write(t.Context(), upload("a", "a"), b, found); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.CreateNote(t.Context(), bench.Note{System: "rocksdb", Version: "8.8.0", Body: "x", Author: "me"}); err != nil {

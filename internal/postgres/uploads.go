@@ -149,6 +149,9 @@ func uploadDetail(ctx context.Context, tx pgx.Tx, id int64) (bench.UploadDetail,
 	for _, run := range runs {
 		d.RunRefs = append(d.RunRefs, runRef(run))
 	}
+	if d.Configs, err = uploadConfigs(ctx, tx, id); err != nil {
+		return d, err
+	}
 	return d, nil
 }
 

@@ -134,6 +134,9 @@ func (w *writer) write(detect bench.DetectFunc) error {
 	if err := w.check(files); err != nil {
 		return err
 	}
+	if err := w.storeConfigs(files); err != nil {
+		return err
+	}
 	w.report(files)
 	ids := make([]int32, 0, len(w.servers))
 	for _, id := range w.servers {
@@ -195,7 +198,7 @@ func (w *writer) duplicate() (bool, error) {
 // answerDuplicate makes the receipt that of an upload that is there already.
 func (w *writer) answerDuplicate(d *bench.UploadDetail) {
 	w.receipt = bench.Receipt{
-		UploadID: d.ID, SHA256: d.SHA256, Duplicate: true, Format: d.Format, Runs: d.RunRefs, AlreadyThere: d.Results,
+		UploadID: d.ID, SHA256: d.SHA256, Duplicate: true, Format: d.Format, Runs: d.RunRefs, Configs: d.Configs, AlreadyThere: d.Results,
 		Files: d.Files, Checks: d.Checks, Warnings: d.Warnings,
 	}
 	for _, f := range d.Files {
@@ -234,6 +237,7 @@ func (w *writer) tryAgain(d *bench.UploadDetail) bool {
 	}
 	b.Runs = slices.DeleteFunc(b.Runs, func(r bench.Run) bool { return len(r.Results) == 0 })
 	b.Matrices = slices.DeleteFunc(slices.Clone(w.b.Matrices), func(m bench.Matrix) bool { return !again[m.File] })
+	b.Configs = slices.DeleteFunc(slices.Clone(w.b.Configs), func(c bench.Config) bool { return !again[c.File] })
 	b.Warnings = nil
 	w.b, w.earlier = &b, d
 	return true
@@ -453,6 +457,11 @@ func (w *writer) report(files []bench.File) {
 	}
 	for _, a := range w.plan.Additions {
 		r.Warnings = append(r.Warnings, a.Warnings...)
+	}
+	for _, c := range w.b.Configs {
+		if !refused[c.File] {
+			r.Warnings = append(r.Warnings, c.Warnings...)
+		}
 	}
 	r.AlreadyThere += len(w.plan.Covered)
 	seen := map[int64]bool{}
