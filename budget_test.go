@@ -28,6 +28,7 @@ import (
 	"github.com/relqps/relqps/internal/pgtest"
 	"github.com/relqps/relqps/internal/postgres"
 	"github.com/relqps/relqps/internal/sample"
+	"github.com/relqps/relqps/internal/testdata"
 	"github.com/relqps/relqps/web/static"
 )
 
@@ -227,7 +228,7 @@ func BenchmarkBundle(b *testing.B) {
 	files := static.Embedded()
 	manifest, err := fs.ReadFile(files, "manifest.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		b.Skip("no bundle: make bundle")
+		testdata.Missing(b, "no bundle: make bundle")
 	}
 	if err != nil {
 		b.Fatal(err)
