@@ -36,7 +36,7 @@ const window = 3
 // of steps that only prepare are left out, as is the change's own.
 func Gather(c bench.Change, lines []Line) Evidence {
 	var e Evidence
-	at := place(c.FoundChange)
+	at := locate(c.FoundChange)
 	for i := range lines {
 		l := &lines[i]
 		if l.System != c.System || l.Suite != c.Suite || l.Coordinate == c.Coordinate || bench.StepRole(l.Suite, l.Step) == bench.RolePrepare {
@@ -86,7 +86,7 @@ type placed struct {
 	from, to, back string
 }
 
-func place(c bench.FoundChange) placed {
+func locate(c bench.FoundChange) placed {
 	return placed{c, bench.VersionKey(c.From), bench.VersionKey(c.To), bench.VersionKey(c.Back)}
 }
 

@@ -12,7 +12,7 @@ import (
 // lasting one the mean of up to three versions on either side, of a spike its
 // version against its neighbours. ok is false where the line was not measured on
 // both sides, or its noise is unknown.
-func Across(c bench.FoundChange, l Line) (s Sighting, ok bool) { return place(c).across(&l) }
+func Across(c bench.FoundChange, l Line) (s Sighting, ok bool) { return locate(c).across(&l) }
 
 // MetricMove is how a metric of the same coordinate moved where a change lies.
 type MetricMove struct {
@@ -39,7 +39,7 @@ func MetricMoves(c bench.Change, lines []Line) []MetricMove {
 		if m.From == nil && m.To == nil {
 			continue
 		}
-		s, ok := place(c.FoundChange).across(&l)
+		s, ok := locate(c.FoundChange).across(&l)
 		if ok {
 			m.Ratio, m.Low, m.High, m.OK, m.Levels = s.Ratio, s.Low, s.High, true, true
 			if half := math.Log(s.High/s.Low) / 2; half > 0 && l.Multiplier > 0 {
