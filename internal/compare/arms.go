@@ -1,0 +1,194 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/relqps/relqps/internal/bench"
+)
+
+// Axis is what the arms of a comparison differ in, where it is not the version:
+// the same comparison with another free axis.
+type Axis string
+
+// The axes.
+const (
+	AxisCompiler Axis = "compiler"
+	AxisConfig   Axis = "config"
+)
+
+// of gives the value that a coordinate has on the axis.
+func (a Axis) of(c bench.Coordinate) string {
+	if a == AxisCompiler {
+		return c.Compiler
+	}
+	return c.Config
+}
+
+// fixed gives a coordinate without its value on the axis.
+func (a Axis) fixed(c bench.Coordinate) bench.Coordinate {
+	if a == AxisCompiler {
+		c.Compiler = ""
+	} else {
+		c.Config = ""
+	}
+	return c
+}
+
+// base names an arm as base; version "" divides each version by its own.
+func (a Axis) base(arm, version string) Base {
+	if a == AxisCompiler {
+		return Base{Compiler: arm, Version: version}
+	}
+	return Base{Config: arm, Version: version}
+}
+
+// Arms is a comparison along an [Axis]: a row for all that is fixed, the version
+// included, a cell per arm.
+type Arms struct {
+	Axis     Axis
+	Base     Base
+	Arms     []string // the base first, then in alphabetical order
+	Versions []string
+	Rows     []ArmRow // in the order of [Order], then of versions
+	// Lines are the series behind the cells, in the order of [Order].
+	Lines []Line
+	// WithoutBase are the coordinates that have no base to divide by.
+	WithoutBase []bench.Coordinate
+}
+
+// ArmRow is one place that arms are compared at.
+type ArmRow struct {
+	bench.Coordinate // without its value on the axis
+	Version          string
+	Metric           bench.Metric
+	Cells            []ArmCell // one per arm, in their order
+}
+
+// ArmCell is what one arm measured; Point is nil where it measured nothing.
+type ArmCell struct {
+	Arm string
+	*Point
+	Verdict Verdict
+	// Practical is what the practical rule says where the caller asked for it, see
+	// [Practical].
+	Practical *Practical
+}
+
+// Cell gives the cell of an arm, nil where the arm measured nothing there.
+func (r *ArmRow) Cell(arm string) *ArmCell {
+	for i := range r.Cells {
+		if r.Cells[i].Arm == arm && r.Cells[i].Point != nil {
+			return &r.Cells[i]
+		}
+	}
+	return nil
+}
+
+// CompareArms divides series along an axis by one arm of it, at the same version
+// or, where version is set, all by that version of the arm. Series may be of
+// several metrics, each of which is compared for itself.
+func CompareArms(series []bench.Series, axis Axis, base, version string, cache *Cache) Arms {
+	out := Arms{Axis: axis, Base: axis.base(base, version)}
+	byMetric := map[string][]bench.Series{}
+	var metrics []string
+	for _, s := range series {
+		if byMetric[s.Metric.Name] == nil {
+			metrics = append(metrics, s.Metric.Name)
+		}
+		byMetric[s.Metric.Name] = append(byMetric[s.Metric.Name], s)
+	}
+	slices.SortFunc(metrics, bench.CompareMetrics)
+	for _, m := range metrics {
+		c := Compare(byMetric[m], Options{Base: out.Base, Cache: cache})
+		out.Lines = append(out.Lines, c.Lines...)
+		out.WithoutBase = append(out.WithoutBase, c.WithoutBase...)
+	}
+	out.Arms = armsOf(out.Lines, axis, base)
+	out.Versions = versionsOf(out.Lines)
+	out.Rows = armRows(out.Lines, axis, out.Arms)
+	return out
+}
+
+// armsOf lists the arms that lines are of.
+func armsOf(lines []Line, axis Axis, base string) []string {
+	seen := map[string]bool{}
+	var arms []string
+	for _, l := range lines {
+		if arm := axis.of(l.Coordinate); !seen[arm] {
+			seen[arm] = true
+			arms = append(arms, arm)
+		}
+	}
+	slices.SortFunc(arms, func(a, b string) int {
+		switch {
+		case a == b:
+			return 0
+		case a == base:
+			return -1
+		case b == base:
+			return 1
+		case a < b:
+			return -1
+		}
+		return 1
+	})
+	return arms
+}
+
+func armRows(lines []Line, axis Axis, arms []string) []ArmRow {
+	type rowKey struct {
+		bench.Coordinate
+		version string // by key: two spellings are one release
+		metric  string
+	}
+	at := map[rowKey]int{}
+	var rows []ArmRow
+	for i := range lines {
+		l := &lines[i]
+		fixed := axis.fixed(l.Coordinate)
+		for j := range l.Points {
+			p := &l.Points[j]
+			k := rowKey{fixed, bench.VersionKey(p.Version), l.Metric.Name}
+			n, ok := at[k]
+			if !ok {
+				n = len(rows)
+				at[k] = n
+				row := ArmRow{Coordinate: fixed, Version: p.Version, Metric: l.Metric}
+				for _, arm := range arms {
+					row.Cells = append(row.Cells, ArmCell{Arm: arm})
+				}
+				rows = append(rows, row)
+			}
+			c := &rows[n].Cells[slices.Index(arms, axis.of(l.Coordinate))]
+			c.Point, c.Verdict = p, Judge(*p, l.Metric.Direction)
+		}
+	}
+	sort.SliceStable(rows, func(i, j int) bool {
+		a, b := &rows[i], &rows[j]
+		if d := Order(a.Coordinate, b.Coordinate); d != 0 {
+			return d < 0
+		}
+		if d := bench.CompareVersions(a.Version, b.Version); d != 0 {
+			return d < 0
+		}
+		return bench.CompareMetrics(a.Metric.Name, b.Metric.Name) < 0
+	})
+	return rows
+}
+
+// PrimaryOnly leaves of series those of the metric that decides their step.
+func PrimaryOnly(series []bench.Series) []bench.Series {
+	return slices.DeleteFunc(slices.Clone(series), func(s bench.Series) bool {
+		return s.Metric.Name != bench.PrimaryMetric(s.Suite, s.Step)
+	})
+}
+
+// countOf gives a number with its noun.
+func countOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,326 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/relqps/relqps/internal/bench"
+)
+
+// ConfigsInput is what a comparison of configs is made of.
+type ConfigsInput struct {
+	Series []bench.Series // of the metrics compared; several configs
+	// Seconds are the series of p99_second_rate of the same runs, for the
+	// practical rule; nil: it is applied without.
+	Seconds       []bench.Series
+	Distributions []bench.Distribution // of the runs of Series
+	Configs       []bench.StoredConfig // parsed ones, with options; several may share a name
+	Base          string               // "" takes the first by name
+	Cache         *Cache
+}
+
+// ConfigComparison is configs against one of them: what they measured, what they
+// differ in, and what the one may have to do with the other.
+type ConfigComparison struct {
+	Arms
+	// Sets are the option sets that stand for the configs, one per name that has
+	// any. Several may be stored under one name: that of the most runs is taken,
+	// Variants counts the others.
+	Sets     []ConfigSet
+	Family   bench.Family // of Sets
+	Effects  []Effect
+	Summary  []string // sentences
+	NoConfig []string // names without a stored set of options
+}
+
+// ConfigSet is the option set of a config.
+type ConfigSet struct {
+	*bench.StoredConfig
+	Variants int
+}
+
+// Effect is what options do, from the pairs of configs that differ in nothing
+// else.
+type Effect struct {
+	Changes []bench.OptionChange
+	Pairs   []bench.Contrast
+	Rows    []EffectRow // one per row of the comparison that has a pair
+}
+
+// EffectRow is an effect at one place: the geometric mean over pairs of with by
+// without, and its interval, nil when the noise is unknown.
+type EffectRow struct {
+	Row       int // index of Arms.Rows
+	Pairs     int
+	Ratio     float64
+	Low, High *float64
+}
+
+// CompareConfigs compares configs with a base.
+func CompareConfigs(in ConfigsInput) ConfigComparison {
+	base := in.Base
+	if base == "" {
+		for _, s := range in.Series {
+			if base == "" || s.Config < base {
+				base = s.Config
+			}
+		}
+	}
+	c := ConfigComparison{Arms: CompareArms(in.Series, AxisConfig, base, "", in.Cache)}
+	c.judgePractical(base, in.Seconds, in.Distributions)
+	for _, name := range c.Arms.Arms {
+		set, variants := pickSet(in.Configs, name)
+		if set == nil {
+			if name != "" {
+				c.NoConfig = append(c.NoConfig, name)
+			}
+			continue
+		}
+		c.Sets = append(c.Sets, ConfigSet{set, variants})
+	}
+	if from := slices.IndexFunc(c.Sets, func(s ConfigSet) bool { return s.Name == base }); from >= 0 {
+		var others []bench.Config
+		for _, s := range c.Sets {
+			others = append(others, s.Config)
+		}
+		c.Family = bench.NewFamily(c.Sets[from].Config, others)
+		c.Effects = c.effects()
+	}
+	c.Summary = c.summary()
+	return c
+}
+
+// pickSet chooses among the sets of one name: the one of the most runs, the newest
+// of several.
+func pickSet(configs []bench.StoredConfig, name string) (set *bench.StoredConfig, variants int) {
+	n := 0
+	for i := range configs {
+		x := &configs[i]
+		if x.Name != name || x.Layer != bench.LayerParsed {
+			continue
+		}
+		n++
+		if set == nil || x.Runs > set.Runs || x.Runs == set.Runs && x.ID > set.ID {
+			set = x
+		}
+	}
+	return set, max(n-1, 0)
+}
+
+// effects gathers the contrasts of a family by what they change.
+func (c *ConfigComparison) effects() []Effect {
+	at := map[string]int{}
+	var list []Effect
+	for _, contrast := range c.Family.Contrasts {
+		k := changesText(contrast.Changes)
+		i, ok := at[k]
+		if !ok {
+			i = len(list)
+			at[k] = i
+			list = append(list, Effect{Changes: contrast.Changes})
+		}
+		list[i].Pairs = append(list[i].Pairs, contrast)
+	}
+	for i := range list {
+		e := &list[i]
+		for n := range c.Rows {
+			if row, ok := c.effectAt(e, n); ok {
+				e.Rows = append(e.Rows, row)
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(e Effect) bool { return len(e.Rows) == 0 })
+}
+
+func (c *ConfigComparison) effectAt(e *Effect, n int) (EffectRow, bool) {
+	r := &c.Rows[n]
+	out := EffectRow{Row: n}
+	// A config may stand in several pairs: its doubt counts as often.
+	weight := map[string]float64{}
+	sum := 0.0
+	for _, pair := range e.Pairs {
+		with, without := r.Cell(pair.With), r.Cell(pair.Without)
+		if with == nil || without == nil || !with.HasLog || !without.HasLog || with.Flagged || without.Flagged {
+			continue
+		}
+		sum += with.Log - without.Log
+		weight[pair.With]++
+		weight[pair.Without]--
+		out.Pairs++
+	}
+	if out.Pairs == 0 {
+		return out, false
+	}
+	pairs := float64(out.Pairs)
+	out.Ratio = math.Exp(sum / pairs)
+	se2, multiplier, known := 0.0, 0.0, true
+	for arm, w := range weight {
+		cell := r.Cell(arm)
+		known = known && cell.HasSE
+		se2 += w * w * cell.SE2
+		for i := range c.Lines {
+			if l := &c.Lines[i]; l.Config == arm && l.Metric.Name == r.Metric.Name && AxisConfig.fixed(l.Coordinate) == r.Coordinate {
+				multiplier = max(multiplier, l.Multiplier)
+			}
+		}
+	}
+	if half := multiplier * math.Sqrt(se2) / pairs; known && half > 0 {
+		low, high := math.Exp(sum/pairs-half), math.Exp(sum/pairs+half)
+		out.Low, out.High = &low, &high
+	}
+	return out, true
+}
+
+func changesText(changes []bench.OptionChange) string {
+	var parts []string
+	for _, ch := range changes {
+		parts = append(parts, ch.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// summary says in sentences what the comparison comes to.
+func (c *ConfigComparison) summary() []string {
+	base := c.Base.Config
+	var out []string
+	if len(c.Arms.Arms) < 2 {
+		return nil
+	}
+	out = append(out, c.goodEnough()...)
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		for _, cell := range r.Cells {
+			if cell.Point != nil && cell.Practical != nil && cell.Practical.Worse {
+				out = append(out, fmt.Sprintf("%s is worse than %s at %s by the practical rule: %s", cell.Arm, base, rowPlace(r, c.Rows), strings.Join(cell.Practical.Reasons, "; ")))
+			}
+		}
+	}
+	for _, x := range c.Family.Combinations {
+		out = append(out, fmt.Sprintf("%s = %s: its options are those of %s together", x.Config, strings.Join(x.Parts, " + "), words(x.Parts)))
+	}
+	for _, g := range c.Family.Together {
+		if len(g.Surprises) > 0 {
+			out = append(out, fmt.Sprintf("%s also change %s: no figure can tell that from %s", words(g.Configs), changesText(g.Surprises), changesText(added(g))))
+		} else {
+			out = append(out, fmt.Sprintf("%s can only be told together: %s", changesText(g.Changes), verb(g.Configs, "changes", "change")+" them all"))
+		}
+	}
+	for _, s := range c.Sets {
+		if s.Variants > 0 {
+			out = append(out, fmt.Sprintf("%s stands for %s of options here; the one that the most of these runs were made with is shown (%s)", s.Name, countOf(s.Variants+1, "set", "sets"), s.SourceName))
+		}
+	}
+	if len(c.NoConfig) > 0 {
+		out = append(out, fmt.Sprintf("no options are stored for %s: upload the files", words(c.NoConfig)))
+	}
+	return out
+}
+
+func verb(names []string, one, many string) string {
+	if len(names) == 1 {
+		return names[0] + " " + one
+	}
+	return words(names) + " " + many
+}
+
+// added gives the changes of a group that are no surprises.
+func added(g bench.OptionGroup) []bench.OptionChange {
+	return slices.DeleteFunc(slices.Clone(g.Changes), func(ch bench.OptionChange) bool {
+		return slices.ContainsFunc(g.Surprises, func(s bench.OptionChange) bool { return s.OptionName == ch.OptionName })
+	})
+}
+
+// words lists names: a1, a6 and a7.
+func words(names []string) string {
+	n := len(names)
+	if n < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+}
+
+// rowPlace names a row among others, by what they differ in.
+func rowPlace(r *ArmRow, rows []ArmRow) string {
+	text := r.Step
+	differ := func(of func(*ArmRow) string) bool {
+		return slices.ContainsFunc(rows, func(x ArmRow) bool { return of(&x) != of(r) })
+	}
+	for _, of := range []func(*ArmRow) string{
+		func(x *ArmRow) string { return x.Workload }, func(x *ArmRow) string { return x.Server }, func(x *ArmRow) string { return x.Version },
+	} {
+		if differ(of) {
+			text += ", " + of(r)
+		}
+	}
+	return text
+}
+
+// goodEnough says for each workload and server whether a config is better than
+// the base in all its steps beyond noise, or by more than the practical rule's
+// ratio where the noise is unknown.
+func (c *ConfigComparison) goodEnough() (out []string) {
+	type group struct{ server, workload, version string }
+	var order []group
+	rows := map[group][]*ArmRow{}
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		g := group{r.Server, r.Workload, r.Version}
+		if rows[g] == nil {
+			order = append(order, g)
+		}
+		rows[g] = append(rows[g], r)
+	}
+	base := c.Base.Config
+	for _, g := range order {
+		var better []string
+		compared := false
+		for _, arm := range c.Arms.Arms {
+			if arm == base {
+				continue
+			}
+			all, any := true, false
+			for _, r := range rows[g] {
+				cell := r.Cell(arm)
+				if cell == nil || cell.Relative == nil || cell.Flagged {
+					continue
+				}
+				any = true
+				all = all && betterThanBase(cell, r.Metric.Direction)
+			}
+			compared = compared || any
+			if all && any {
+				better = append(better, arm)
+			}
+		}
+		where := g.workload
+		if slices.ContainsFunc(order, func(o group) bool { return o.server != g.server }) {
+			where += " on " + g.server
+		}
+		if slices.ContainsFunc(order, func(o group) bool { return o.version != g.version }) {
+			where += " with " + g.version
+		}
+		switch {
+		case !compared:
+		case len(better) == 0:
+			out = append(out, fmt.Sprintf("%s is good enough: no config is better beyond noise in all steps of %s", base, where))
+		default:
+			out = append(out, fmt.Sprintf("%s better than %s in all steps of %s", verb(better, "is", "are"), base, where))
+		}
+	}
+	return out
+}
+
+func betterThanBase(c *ArmCell, d bench.Direction) bool {
+	if c.Verdict != NoVerdict {
+		return c.Verdict == Better
+	}
+	switch d {
+	case bench.HigherBetter:
+		return *c.Relative > 1/PracticalRatio
+	case bench.LowerBetter:
+		return *c.Relative < PracticalRatio
+	}
+	return false
+}
