@@ -151,7 +151,7 @@ func TestADatabaseIsExportedAndImported(t *testing.T) {
 
 	// Ingest reads the runs of it, which are all there.
 	code, out, stderr = command(t, "ingest", "--database-url", to.database, filepath.Join(dir, "all.ndjson.zst"))
-	if code != exitOK || !strings.Contains(out, ": 0 results in ") || !strings.Contains(out, "this file holds a whole database, of which the runs were read; left out: "+uploads) {
+	if code != exitOK || !strings.Contains(out, ": 0 results in ") || !strings.Contains(out, "this file holds a whole database, of which the runs and configs were read; left out: "+uploads) {
 		t.Errorf("ingest: %d %.600s%s", code, out, stderr)
 	}
 }
