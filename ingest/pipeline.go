@@ -135,6 +135,8 @@ func Read(data []byte, name string, flags bench.Context, limits Limits) (*bench.
 		if out := results[in]; out.state == bench.FileTaken {
 			if wrong := implausible(out.runs, in.path); wrong != nil {
 				results[in] = refused(*wrong)
+			} else {
+				leaveOutImpossible(out.runs)
 			}
 		}
 		out, e := results[in], stored[in]

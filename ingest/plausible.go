@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +18,9 @@ const (
 	maxCount = 1_000_000 // clients, threads
 	maxZone  = 18 * 3600 // seconds from UTC
 	maxInt32 = math.MaxInt32
+	// A figure is 0 or between these. What is beyond them is a mistake of who
+	// printed it, and its ratio to another would not be a number.
+	minFigure, maxFigure = 1e-9, 1e15
 )
 
 var sha256Re = regexp.MustCompile(`^([0-9a-f]{64})?$`)
@@ -24,8 +28,7 @@ var sha256Re = regexp.MustCompile(`^([0-9a-f]{64})?$`)
 // implausible gives the first thing in runs that nobody can have measured, nil
 // when there is none. Readers of printed text make sure of most of it
 // themselves; the project's own format and a runner's journal may say anything.
-// Values are not looked at: [bench.Result.Set] keeps out what is not finite, and
-// there are very many.
+// Values are seen to by [leaveOutImpossible].
 func implausible(runs []bench.Run, file string) *bench.Message {
 	for i := range runs {
 		run := &runs[i]
@@ -51,6 +54,43 @@ func implausible(runs []bench.Run, file string) *bench.Message {
 		}
 	}
 	return nil
+}
+
+// leaveOutImpossible takes out of runs the figures that nothing can have, with a
+// warning each: what is counted or timed is never below 0. Finite they are all,
+// [bench.Result.Set] sees to that.
+func leaveOutImpossible(runs []bench.Run) {
+	for i := range runs {
+		for j := range runs[i].Results {
+			r := &runs[i].Results[j]
+			if slices.ContainsFunc(r.Values, impossible) {
+				leaveOut(r)
+			}
+		}
+	}
+}
+
+func impossible(v bench.Value) bool {
+	return v.Number != 0 && !(v.Number >= minFigure && v.Number <= maxFigure)
+}
+
+func leaveOut(r *bench.Result) {
+	var place bench.Message
+	if len(r.Sources) > 0 {
+		place.File, place.Line = r.Sources[0].File, r.Sources[0].Line
+	}
+	r.Values = slices.DeleteFunc(slices.Clone(r.Values), func(v bench.Value) bool {
+		if !impossible(v) {
+			return false
+		}
+		place.Column = v.SourceName
+		if place.Column == "" {
+			place.Column = v.Metric
+		}
+		place.Text = fmt.Sprintf("%g: no such figure is possible; left out", v.Number)
+		r.Warnings = append(r.Warnings, place)
+		return true
+	})
 }
 
 func implausibleRun(run *bench.Run) string {

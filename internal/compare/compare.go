@@ -57,9 +57,9 @@ type Point struct {
 	// or the noise is unknown: see HasLog and HasSE.
 	Log, SE2      float64
 	HasLog, HasSE bool
-	// Relative is Value / base value; nil without base, with a base of 0, or
-	// where Value is missing. Low and High are its interval, nil when the noise
-	// cannot be known.
+	// Relative is Value / base value; nil without base, with a base of 0, where
+	// Value is missing, or where no number is large enough. Low and High are its
+	// interval, nil when the noise cannot be known.
 	Relative, Low, High *float64
 	Runs                []int64
 	Started             bench.LocalTime // of the first sample
@@ -432,6 +432,9 @@ func (l *Line) divideByVersion(from *Line) {
 
 func (l *Line) divide(p *Point, from *Line, b *Point) {
 	r := p.Value / b.Value
+	if math.IsInf(r, 0) || math.IsNaN(r) {
+		return
+	}
 	p.Relative = &r
 	// A point divided by itself is 1.00 by definition and has no doubt.
 	if p == b {
@@ -440,8 +443,9 @@ func (l *Line) divide(p *Point, from *Line, b *Point) {
 		return
 	}
 	if half, ok := l.halfWidth(p, from, b); ok && p.HasLog {
-		lo, hi := math.Exp(p.Log-b.Log-half), math.Exp(p.Log-b.Log+half)
-		p.Low, p.High = &lo, &hi
+		if lo, hi := math.Exp(p.Log-b.Log-half), math.Exp(p.Log-b.Log+half); !math.IsInf(hi, 0) {
+			p.Low, p.High = &lo, &hi
+		}
 	}
 }
 

@@ -103,6 +103,26 @@ func TestLineWithoutBaseHasNoRelativeValuesAndIsNamed(t *testing.T) {
 	}
 }
 
+// Ratios are shown, sent as JSON and drawn: what is no number has no place there.
+func TestRatioTooLargeForANumberIsMissing(t *testing.T) {
+	t.Parallel()
+	s := series(t, coordinate("fillseq", "gcc"), "8.0.0 1", "8.1.0 2", "8.2.0 3", "8.3.0 2")
+	s.Points[0].Samples[0].Value = 5e-324
+	s.Points[1].Samples[0].Value = math.MaxFloat64
+	for _, base := range []string{"8.0.0", "8.1.0", "8.2.0"} {
+		for _, p := range Compare([]bench.Series{s}, Options{Base: Base{Version: base}}).Lines[0].Points {
+			for _, v := range []*float64{p.Relative, p.Low, p.High} {
+				if v != nil && (math.IsInf(*v, 0) || math.IsNaN(*v)) {
+					t.Errorf("%s over %s: %v", p.Version, base, *v)
+				}
+			}
+			if p.Version == base && (p.Relative == nil || *p.Relative != 1) {
+				t.Errorf("%s over itself: %v", base, p.Relative)
+			}
+		}
+	}
+}
+
 func TestFamiliesJoinAndKeepTheStepOfEachPoint(t *testing.T) {
 	t.Parallel()
 	in := []bench.Series{
