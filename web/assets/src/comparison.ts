@@ -278,7 +278,11 @@ export class Comparison {
       if (out) this.readOut(box, out, i);
       return;
     }
-    box.chart.dispatchAction({ type: "showTip", seriesIndex: k, dataIndex: i });
+    // A point outside of the scale has no place of its own: the middle of the plot above or below it serves.
+    const ratio = box.ratios[k]?.[i]?.relative ?? 1;
+    const at = box.chart.convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, [i, Math.log(ratio)]) as number[];
+    if (box.chart.containPixel({ gridIndex: 0 }, at)) box.chart.dispatchAction({ type: "showTip", seriesIndex: k, dataIndex: i });
+    else box.chart.dispatchAction({ type: "showTip", x: at[0], y: box.at.clientHeight / 2 });
   }
 
   private setLock(i: number): void {
