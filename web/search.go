@@ -20,7 +20,7 @@ type match struct {
 }
 
 // search goes to what a word names: a step, a server, a version, a workload, a
-// compiler or a run. Where several could be meant it lists them.
+// compiler, or a note that has it. Where several could be meant it lists them.
 func (s *server) search(w http.ResponseWriter, r *http.Request) {
 	v, err := parseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -50,7 +50,12 @@ func (s *server) search(w http.ResponseWriter, r *http.Request) {
 		s.problem(w, r, err)
 		return
 	}
-	found := matches(word, coordinates, facets.Versions)
+	notes, err := s.Source.Notes(r.Context(), bench.NoteFilter{})
+	if err != nil {
+		s.problem(w, r, err)
+		return
+	}
+	found := matches(word, coordinates, facets.Versions, notes)
 	if target, ok := single(found); ok {
 		http.Redirect(w, r, target, http.StatusSeeOther)
 		return
@@ -74,7 +79,7 @@ func single(found []match) (href string, ok bool) {
 }
 
 // matches finds the names that a word stands in, exact ones first.
-func matches(word string, coordinates []bench.CoordinateInfo, versions []bench.VersionFacet) []match {
+func matches(word string, coordinates []bench.CoordinateInfo, versions []bench.VersionFacet, notes []bench.Note) []match {
 	lower := strings.ToLower(word)
 	var found []match
 	seen := map[string]bool{}
@@ -98,7 +103,12 @@ func matches(word string, coordinates []bench.CoordinateInfo, versions []bench.V
 		add("config", c.Config, c.Config, chartsQuery{Metric: metricDefault, Configs: []string{c.Config}}.String())
 	}
 	for _, v := range versions {
-		add("version", v.Name, systemName(v.System)+" "+v.Name, runsQuery{System: v.System, Version: v.Name}.String(), "v"+v.Name)
+		add("version", v.Name, systemName(v.System)+" "+v.Name, versionHref(v.System, v.Name), "v"+v.Name)
+	}
+	for _, n := range notes {
+		if strings.Contains(strings.ToLower(n.Body), lower) {
+			found = append(found, match{"note", systemName(n.System) + " " + noteVersions(n) + ": " + excerpt(n.Body), noteHref(n.ID), false})
+		}
 	}
 	slices.SortStableFunc(found, func(a, b match) int {
 		switch {
@@ -118,7 +128,7 @@ func newSearchPage(word string, found []match) view.SearchPage {
 	if len(found) == 0 {
 		p.Empty = &view.Empty{
 			Sentence: "Nothing is called that.",
-			Detail:   "Expected was a version (8.7.3), a step (fillseq), a server, a workload, a compiler or a config.",
+			Detail:   "Expected was a version (8.7.3), a step (fillseq), a server, a workload, a compiler, a config or a word of a note.",
 			Links:    []view.Link{{Text: "Charts", Href: "/charts"}, {Text: "Runs", Href: "/runs"}},
 		}
 		return p

@@ -308,11 +308,11 @@ func TestSearchGoesWhereAWordLeads(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, &fakeSource{series: []bench.Series{
 		series(t, "qps", at("fillseq"), "8.7.3 1"), series(t, "qps", at("readwhilewriting"), "8.7.3 1", "8.8.0 1"), series(t, "qps", at("revrangewhilewriting", onServer("arm")), "8.7.3 1"),
-	}})
+	}, notes: []bench.Note{noteOn(3, "8.6.7", "Without *readahead*.", bench.NoteScope{})}})
 	for _, test := range []struct{ word, want string }{
 		{"fillseq", "/charts?step=fillseq"}, {"FillSeq", "/charts?step=fillseq"}, {"fills", "/charts?step=fillseq"},
-		{"revrangeww", "/charts?step=revrangewhilewriting"}, {"arm", "/charts?server=arm"}, {"8.7.3", "/runs?system=rocksdb&version=8.7.3"},
-		{"v8.7.3", "/runs?system=rocksdb&version=8.7.3"}, {"", "/charts"},
+		{"revrangeww", "/charts?step=revrangewhilewriting"}, {"arm", "/charts?server=arm"}, {"8.7.3", "/versions/rocksdb/8.7.3"},
+		{"v8.7.3", "/versions/rocksdb/8.7.3"}, {"", "/charts"}, {"READAHEAD", "/notes/3"},
 	} {
 		w := get(t, h, "/search?q="+test.word)
 		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != test.want {

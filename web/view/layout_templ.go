@@ -325,7 +325,7 @@ func layout(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "\" placeholder=\"Version, step or server\" aria-label=\"Find a version, step or server\" autocomplete=\"off\" maxlength=\"200\"> <kbd>/</kbd></form><button class=\"icon js\" type=\"button\" data-theme-switch title=\"Light or dark\" aria-label=\"Switch between light and dark\"><svg width=\"16\" height=\"16\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><circle cx=\"8\" cy=\"8\" r=\"6.25\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\"></circle><path d=\"M8 2a6 6 0 0 1 0 12z\" fill=\"currentColor\"></path></svg></button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "\" placeholder=\"Version, step or note\" aria-label=\"Find a version, step, server or note\" autocomplete=\"off\" maxlength=\"200\"> <kbd>/</kbd></form><button class=\"icon js\" type=\"button\" data-theme-switch title=\"Light or dark\" aria-label=\"Switch between light and dark\"><svg width=\"16\" height=\"16\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><circle cx=\"8\" cy=\"8\" r=\"6.25\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\"></circle><path d=\"M8 2a6 6 0 0 1 0 12z\" fill=\"currentColor\"></path></svg></button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -118,7 +118,7 @@ document.addEventListener("click", (e) => {
 });
 
 const keys: readonly (readonly [string, string])[] = [
-  ["/", "find a version, step or server"],
+  ["/", "find a version, step, server or note"],
   ["← →", "move along the versions, in a focused chart"],
   ["Home End", "first and last version"],
   ["Enter", "lock the version, or open the step of a small chart"],
