@@ -32,6 +32,9 @@ type Store interface {
 	WithdrawRun(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
 	RestoreRun(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
 	WithdrawUpload(ctx context.Context, id int64, reason, actor string, detect bench.DetectFunc) error
+	Configs(ctx context.Context, f bench.ConfigFilter) ([]bench.StoredConfig, error)
+	Config(ctx context.Context, id int64) (bench.StoredConfig, error)
+	Distributions(ctx context.Context, runs []int64) ([]bench.Distribution, error)
 	Changes(ctx context.Context, f bench.ChangeFilter) (bench.ChangePage, error)
 	ChangeTable(ctx context.Context, system string) (p []float64, tested int, err error)
 	Change(ctx context.Context, id int64) (bench.ChangeDetail, error)
@@ -110,6 +113,8 @@ func Register(r chi.Router, c Config) {
 	s.registerSeries(a)
 	s.registerRuns(a)
 	s.registerUploads(r, a)
+	s.registerConfigs(a)
+	s.registerCompare(a)
 	s.registerChanges(a)
 	s.registerNotes(a)
 	s.registerLinks(a)

@@ -192,3 +192,77 @@ func countOf(n int, one, many string) string {
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
+
+// ArmsQuery is what a page or an API call asks for of a comparison along an axis.
+type ArmsQuery struct {
+	// Filter selects the series. With an empty Metric each step is compared by the
+	// one that decides it, see [bench.PrimaryMetric].
+	Filter bench.SeriesFilter
+	Axis   Axis
+	Base   string // arm
+}
+
+// Fetch gives the filters of the series that answering needs: one per metric, each
+// with the base.
+func (q ArmsQuery) Fetch() []bench.SeriesFilter {
+	f := q.Filter
+	if q.Axis == AxisCompiler {
+		f.Compilers = with(f.Compilers, q.Base)
+	} else {
+		f.Configs = with(f.Configs, q.Base)
+	}
+	metrics := []string{f.Metric}
+	if f.Metric == "" {
+		metrics = primaryMetricsOf(f.Suite)
+	}
+	var filters []bench.SeriesFilter
+	for _, m := range metrics {
+		f.Metric = m
+		filters = append(filters, f)
+	}
+	return filters
+}
+
+// primaryMetricsOf lists the metrics that may decide a step of a suite, of any
+// with "".
+func primaryMetricsOf(suite string) []string {
+	switch suite {
+	case "":
+		return bench.PrimaryMetrics()
+	case bench.SuiteIBench:
+		return []string{"qps", "ips"}
+	}
+	return []string{bench.PrimaryMetric(suite, "")}
+}
+
+// Keep leaves of fetched series those that were asked for.
+func (q ArmsQuery) Keep(series []bench.Series) []bench.Series {
+	if q.Filter.Metric == "" {
+		return PrimaryOnly(series)
+	}
+	return series
+}
+
+// RunsOf lists the runs that series are of, each once, in order.
+func RunsOf(series []bench.Series) []int64 {
+	var runs []int64
+	for _, s := range series {
+		for _, p := range s.Points {
+			for _, x := range p.Samples {
+				runs = append(runs, x.RunID)
+			}
+		}
+	}
+	slices.Sort(runs)
+	return slices.Compact(runs)
+}
+
+// SystemsOf lists the systems that series are of, in order.
+func SystemsOf(series []bench.Series) []string {
+	var systems []string
+	for _, s := range series {
+		systems = append(systems, s.System)
+	}
+	slices.Sort(systems)
+	return slices.Compact(systems)
+}
