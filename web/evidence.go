@@ -31,6 +31,11 @@ type judgedKey struct {
 	effect     float64
 }
 
+// fewSteps is up to how many steps (families) only the series are read that can
+// say something about changes in them: the same steps elsewhere, and the other
+// steps of the same runs. For more nearly all would be read, some of them twice.
+const fewSteps = 3
+
 // know reads the series that can say something about changes. The caller may give
 // those that it has read anyway.
 func (s *server) know(ctx context.Context, changes []bench.Change, read ...[]bench.Series) (knowledge, error) {
@@ -38,12 +43,20 @@ func (s *server) know(ctx context.Context, changes []bench.Change, read ...[]ben
 	for _, series := range read {
 		k.add(series)
 	}
+	var order []suiteMetric
+	wanted := map[suiteMetric][]bench.Coordinate{}
 	for _, c := range changes {
 		g := suiteMetric{c.System, c.Suite, c.Metric.Name}
 		if _, known := k.lines[g]; known {
 			continue
 		}
-		series, err := s.Source.Series(ctx, bench.SeriesFilter{System: g.system, Suite: g.suite, Metric: g.metric})
+		if wanted[g] == nil {
+			order = append(order, g)
+		}
+		wanted[g] = append(wanted[g], c.Coordinate)
+	}
+	for _, g := range order {
+		series, err := s.about(ctx, g, wanted[g])
 		if err != nil {
 			return k, err
 		}
@@ -51,6 +64,40 @@ func (s *server) know(ctx context.Context, changes []bench.Change, read ...[]ben
 		k.add(series)
 	}
 	return k, nil
+}
+
+// about reads the series of a suite and metric that can say something about
+// changes at coordinates.
+func (s *server) about(ctx context.Context, g suiteMetric, at []bench.Coordinate) ([]bench.Series, error) {
+	all := bench.SeriesFilter{System: g.system, Suite: g.suite, Metric: g.metric}
+	elsewhere, beside := all, all
+	for _, c := range at {
+		for _, step := range bench.FamilyMembers(bench.StepFamily(c.Step)) {
+			elsewhere.Steps = appendNew(elsewhere.Steps, step)
+		}
+		beside.Servers, beside.Workloads = appendNew(beside.Servers, c.Server), appendNew(beside.Workloads, c.Workload)
+	}
+	if len(elsewhere.Steps) > fewSteps {
+		return s.Source.Series(ctx, all)
+	}
+	series, err := s.Source.Series(ctx, elsewhere)
+	if err != nil {
+		return nil, err
+	}
+	more, err := s.Source.Series(ctx, beside)
+	if err != nil {
+		return nil, err
+	}
+	have := map[bench.Coordinate]bool{}
+	for _, x := range series {
+		have[x.Coordinate] = true
+	}
+	for _, x := range more {
+		if !have[x.Coordinate] {
+			series = append(series, x)
+		}
+	}
+	return series, nil
 }
 
 func (k knowledge) add(series []bench.Series) {

@@ -71,9 +71,12 @@ func (s *server) readMarks(ctx context.Context, in *chartsInput) error {
 		return err
 	}
 	in.Changes = slices.DeleteFunc(page.Changes, func(c bench.Change) bool { return c.Suite != r.Suite || c.Metric.Name != r.Metric })
+	// Whatever is marked is a change of one of these.
 	var about []bench.Change
-	if len(in.Series) > 0 && slices.ContainsFunc(in.Series, func(x bench.Series) bool { return bench.PrimaryMetric(x.Suite, x.Step) == x.Metric.Name }) {
-		about = []bench.Change{{Coordinate: in.Series[0].Coordinate, Metric: in.Series[0].Metric}}
+	for _, x := range in.Series {
+		if bench.PrimaryMetric(x.Suite, x.Step) == x.Metric.Name {
+			about = append(about, bench.Change{Coordinate: x.Coordinate, Metric: x.Metric})
+		}
 	}
 	if in.Known, err = s.know(ctx, about); err != nil {
 		return err

@@ -1367,7 +1367,7 @@ func figures(c Chart) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			var templ_7745c5c3_Var55 = []any{"blocks", templ.KV("one", len(c.Tables) == 1)}
+			var templ_7745c5c3_Var55 = []any{"blocks", templ.KV("one", len(c.Tables) == 1), templ.KV("iv", len(c.Tables) > 1 && c.Tables[0].Intervals)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var55...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
