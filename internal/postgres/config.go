@@ -241,18 +241,19 @@ func addConfigSources(ctx context.Context, tx pgx.Tx, by map[int64]*bench.Stored
 	return nil
 }
 
-// countConfigRuns counts the runs that configs may have been made with.
+// countConfigRuns counts the runs that configs may have been made with. The base
+// of the configs a0 to a7 is called cy10a_ by its files and cy10a0_ by its runs.
 func countConfigRuns(ctx context.Context, tx pgx.Tx, by map[int64]*bench.StoredConfig, ids []int64, f bench.ConfigFilter) error {
 	rows, _ := tx.Query(ctx, `
 		WITH used AS (
-			SELECT r.system, r.config, COALESCE(r.environment ->> 'config_source', '') AS source, count(*) AS runs
+			SELECT r.system, r.config, regexp_replace(COALESCE(r.environment ->> 'config_source', ''), '^cy10a0_', 'cy10a_') AS source, count(*) AS runs
 			FROM run r JOIN server v ON v.id = r.server_id
 			WHERE r.state = 'active' AND r.config <> ''
 				AND (cardinality($2::text[]) = 0 OR v.slug = ANY ($2)) AND (cardinality($3::text[]) = 0 OR r.workload = ANY ($3))
 			GROUP BY 1, 2, 3)
 		SELECT c.id, sum(u.runs)::bigint
 		FROM config c JOIN used u ON u.system = c.system AND u.config = c.name
-		WHERE c.id = ANY ($1) AND (u.source = '' OR EXISTS (SELECT FROM config_source s WHERE s.config_id = c.id AND s.source_name = u.source))
+		WHERE c.id = ANY ($1) AND (u.source = '' OR EXISTS (SELECT FROM config_source s WHERE s.config_id = c.id AND regexp_replace(s.source_name, '^cy10a0_', 'cy10a_') = u.source))
 		GROUP BY c.id`, ids, sortedSet(f.Servers), sortedSet(f.Workloads))
 	var id, n int64
 	_, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error {

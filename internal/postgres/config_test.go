@@ -177,7 +177,7 @@ func TestConfigsKnowTheRunsThatMayBeMadeWithThem(t *testing.T) {
 		return r
 	}
 	mustWrite(t, s, upload("c", "c"), configs(cnf("f", "a0", "cy10a_bee", "cache=8G"), cnf("g", "a0", "cy10a_1g_bee", "cache=1G")))
-	mustWrite(t, s, upload("r", "r"), batch("r", run("r", "bee", "io", "cy10a_bee", day1), run("r", "bee", "cached-by-os", "cy10a_1g_bee", day2), run("r", "elk", "io", "", day1)))
+	mustWrite(t, s, upload("r", "r"), batch("r", run("r", "bee", "io", "cy10a0_bee", day1), run("r", "bee", "cached-by-os", "cy10a_1g_bee", day2), run("r", "elk", "io", "", day1)))
 	runs := func(f bench.ConfigFilter) map[string]int {
 		m := map[string]int{}
 		for _, c := range mustConfigs(t, s, f) {

@@ -5,8 +5,9 @@
 //
 // DATA is a folder with copies of the archives named below: dbbench holds folders
 // of benchmark results, ibench/reports the tables of reports of the Insert
-// Benchmark. Only figures are taken over, in the project's own format; each run
-// names its source.
+// Benchmark, ibench/my.cnf the configuration files behind them; a folder sources
+// beside DATA holds the text of the block-size study. Only figures and options are
+// taken over, in the project's own format; each run names its source.
 package main
 
 import (
@@ -84,6 +85,8 @@ func main() {
 	for _, r := range reports {
 		fail(r.name, r.write(filepath.Join(os.Args[1], "ibench", "reports")))
 	}
+	fail("bee-configs", writeConfigs(filepath.Join(os.Args[1], "ibench", "my.cnf")))
+	fail(studyName, writeStudy(filepath.Join(os.Args[1], "..", "sources", "block-size-state-perf.txt")))
 }
 
 // write reads the metrics and response times of a report as one upload.
@@ -164,13 +167,13 @@ func (s set) write(archives string) error {
 }
 
 // export writes a file of the sample data.
-func export(name string, runs []bench.Run) error {
+func export(name string, runs []bench.Run, configs ...bench.Config) error {
 	var packed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	if err := ingest.WriteExport(zip, runs); err != nil {
+	if err := ingest.WriteExport(zip, runs, configs...); err != nil {
 		return err
 	}
 	if err := zip.Close(); err != nil {
