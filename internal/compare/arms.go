@@ -1,9 +1,11 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -49,7 +51,7 @@ func (a Axis) base(arm, version string) Base {
 type Arms struct {
 	Axis     Axis
 	Base     Base
-	Arms     []string // the base first, then in alphabetical order
+	Arms     []string // the base first, then by name, numbers in them as numbers: bs4k before bs16k
 	Versions []string
 	Rows     []ArmRow // in the order of [Order], then of versions
 	// Lines are the series behind the cells, in the order of [Order].
@@ -129,12 +131,39 @@ func armsOf(lines []Line, axis Axis, base string) []string {
 			return -1
 		case b == base:
 			return 1
-		case a < b:
-			return -1
 		}
-		return 1
+		return compareNatural(a, b)
 	})
 	return arms
+}
+
+// compareNatural orders names with the numbers in them as numbers.
+func compareNatural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digitsOf(a), digitsOf(b)
+		if x != "" && y != "" {
+			m, n := strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+			if d := cmp.Or(len(m)-len(n), strings.Compare(m, n)); d != 0 {
+				return d
+			}
+			a, b = a[len(x):], b[len(y):]
+			continue
+		}
+		if a[0] != b[0] {
+			return int(a[0]) - int(b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return len(a) - len(b)
+}
+
+// digitsOf gives the digits that a text begins with.
+func digitsOf(s string) string {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return s[:n]
 }
 
 func armRows(lines []Line, axis Axis, arms []string) []ArmRow {

@@ -243,7 +243,7 @@ func TestConfigsAreComparedWithTheirOptionsBeside(t *testing.T) {
 	got := strings.Join(c.Summary, "\n")
 	for _, want := range []string{
 		"a0 is good enough: no config is better beyond noise in all steps of io",
-		"a3 is worse than a0 at l.i1 by the practical rule: 0.82 of the base's rate; 0.17 of the base's p99 second; 5.912\u2009% of responses over 4 ms, the base 0.350\u2009%",
+		"a3 is worse than a0 at l.i1 by the practical rule: 0.822 of the base's rate; 0.171 of the base's p99 second; 5.912\u2009% of responses over 4 ms, the base 0.350\u2009%",
 		"a7 = a1 + a5: its options are those of a1 and a5 together",
 		"a1 and a7 also change cache 8G → 6G: no figure can tell that from hyper=ON",
 		"a0 stands for 2 sets of options here",
@@ -297,5 +297,38 @@ func TestABetterConfigIsSaidToBe(t *testing.T) {
 	}
 	if c = CompareConfigs(ConfigsInput{}); len(c.Rows) != 0 || len(c.Summary) != 0 {
 		t.Errorf("%+v", c)
+	}
+}
+
+func TestArmsOfASweepStandInOrderAndMoreTimeIsWorse(t *testing.T) {
+	t.Parallel()
+	latency, _ := bench.LookupMetric("observed_latency_ns")
+	var all []bench.Series
+	for _, x := range [][2]string{{"bs16k", "612676"}, {"bs4k", "516923"}, {"bs32k", "689518"}, {"bs8k", "540224"}} {
+		s := series(t, bench.Coordinate{System: "neard", Suite: "state-perf", Server: "n2", Workload: "io", Step: "state-perf", Config: x[0]}, "unknown "+x[1])
+		s.Metric = latency
+		all = append(all, s)
+	}
+	c := CompareConfigs(ConfigsInput{Series: all})
+	if got := armText(c.Arms); got != "state-perf unknown: bs4k=1.000 bs8k=1.045 bs16k=1.185 bs32k=1.334\n" {
+		t.Errorf("%s", got)
+	}
+	if p := c.Rows[0].Cell("bs8k").Practical; p.Worse {
+		t.Errorf("%v", p.Reasons)
+	}
+	if p := c.Rows[0].Cell("bs16k").Practical; !p.Worse || p.Reasons[0] != "1.185 times the base's observed latency" {
+		t.Errorf("%v", p.Reasons)
+	}
+}
+
+func TestNamesAreOrderedWithNumbersInThem(t *testing.T) {
+	t.Parallel()
+	order := []string{"", "a", "a0", "a1", "a1b", "a2", "a10", "b", "bs4k", "bs8k", "bs16k"}
+	for i, a := range order {
+		for j, b := range order {
+			if got := compareNatural(a, b); (got < 0) != (i < j) || (got == 0) != (i == j) {
+				t.Errorf("%q and %q: %d", a, b, got)
+			}
+		}
 	}
 }

@@ -63,7 +63,7 @@ func CompareConfigs(in ConfigsInput) ConfigComparison {
 	base := in.Base
 	if base == "" {
 		for _, s := range in.Series {
-			if base == "" || s.Config < base {
+			if base == "" || compareNatural(s.Config, base) < 0 {
 				base = s.Config
 			}
 		}

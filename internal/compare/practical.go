@@ -30,7 +30,7 @@ const PracticalRule = "a practical rule, not a test: worse where the rate is bel
 
 // PracticalFigures is what the rule looks at; nil is what was not measured.
 type PracticalFigures struct {
-	Ratio   *float64 // of rates, or the base's time by the arm's where less is better
+	Ratio   *float64 // of rates; where less is better the base's figure by the arm's
 	Seconds *float64 // ratio of the p99-second rates
 	// Shares of responses over 4 ms, in percent.
 	BaseSlow, Slow *float64
@@ -47,10 +47,10 @@ type Practical struct {
 func JudgePractical(f PracticalFigures) Practical {
 	p := Practical{PracticalFigures: f}
 	if f.Ratio != nil && *f.Ratio < PracticalRatio {
-		p.Reasons = append(p.Reasons, fmt.Sprintf("%s of the base's rate", FormatRatio(*f.Ratio, nil, nil)))
+		p.Reasons = append(p.Reasons, fmt.Sprintf("%.3f of the base's rate", *f.Ratio))
 	}
 	if f.Seconds != nil && *f.Seconds < PracticalSeconds {
-		p.Reasons = append(p.Reasons, fmt.Sprintf("%s of the base's p99 second", FormatRatio(*f.Seconds, nil, nil)))
+		p.Reasons = append(p.Reasons, fmt.Sprintf("%.3f of the base's p99 second", *f.Seconds))
 	}
 	if f.BaseSlow != nil && f.Slow != nil && *f.Slow > PracticalShare && *f.Slow > PracticalGrowth**f.BaseSlow {
 		p.Reasons = append(p.Reasons, fmt.Sprintf("%.3f%s%% of responses over 4 ms, the base %.3f%s%%", *f.Slow, thinSpace, *f.BaseSlow, thinSpace))
@@ -129,6 +129,9 @@ func (a *Arms) judgePractical(base string, seconds []bench.Series, distributions
 				f.Ratio = &inverse
 			}
 			p := JudgePractical(f)
+			if row.Metric.Direction == bench.LowerBetter && p.Worse && *f.Ratio < PracticalRatio {
+				p.Reasons[0] = fmt.Sprintf("%.3f times the base's %s", *c.Relative, row.Metric.Title)
+			}
 			c.Practical = &p
 		}
 	}
