@@ -13,7 +13,10 @@
 // directory as a whole), runnerdir.go (the journal of relqps run), export.go;
 // of the Insert Benchmark ibench.go (reports), ibench_times.go (response times),
 // ibench_check.go (what reports say twice), ibench_page.go (their page),
-// ibench_run.go, ibench_client.go and ibench_step.go (run directories).
+// ibench_run.go, ibench_client.go and ibench_step.go (run directories); of block
+// sizes and disks stateperf.go, fio.go and fio_json.go; googlebenchmark.go;
+// of configs mycnf.go, rocksoptions.go and pairs.go (lists, server variables), with
+// config.go for what these share.
 // format.go holds what readers share and the list of formats; pipeline.go the
 // way from bytes to batch; archive.go and encoding.go what comes before readers.
 // Formats are told apart by content, never by a file's name; directories of

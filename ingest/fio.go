@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"math"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -375,7 +376,13 @@ func (in *input) fioRuns(f *fioText, given, content bench.Context, by string) ([
 	if given.System != "" && given.System != bench.SystemFIO {
 		hint.Version = "" // fio's own says nothing of that system
 	}
-	run, err := in.resolveGiven(content, hint, by, given)
+	// bs4k in the name of a file of fio's is fio's block size, no config.
+	named := *in
+	if blockSizeWordRe.MatchString(path.Base(in.path)) {
+		named.hinted.Config = ""
+	}
+	run, err := named.resolveGiven(content, hint, by, given)
+	in.usedServer = named.usedServer
 	if err != nil {
 		return nil, err
 	}

@@ -236,6 +236,13 @@ func TestFIOBelongsToTheSystemThatIsStated(t *testing.T) {
 	if f.State != bench.FileRefused || !strings.Contains(f.Messages[0].Text, "give --version") {
 		t.Errorf("%+v", f)
 	}
+	// In the name of a file of fio's the block size is its own; a folder is an arm.
+	if run, _ = onlyResult(t, mustRead(t, "fio-bs4k.txt", text, fioFlags)); run.Config != "" {
+		t.Errorf("config %q", run.Config)
+	}
+	if run, _ = onlyResult(t, mustRead(t, "bs8k/fio.txt", text, fioFlags)); run.Config != "bs8k" {
+		t.Errorf("config %q", run.Config)
+	}
 	// Lines without fio's version tell the generation by their form.
 	lines := text[strings.Index(text, "  read:"):]
 	if run, _ = onlyResult(t, mustRead(t, "fio.txt", lines, fioFlags)); run.Build.Version != "3" {
