@@ -166,6 +166,11 @@ func (s *server) changes(r *http.Request) (templ.Component, error) {
 	}
 	p := newChangesPage(q, page, known, facets, tested)
 	p.Page = s.frame(r, p.Heading, "/changes")
+	var facts []string
+	for _, f := range p.Meta {
+		facts = append(facts, plain(f.Parts))
+	}
+	s.describe(r, &p.Page, strings.Join(facts, ", "))
 	s.bar(r, &p.Bar)
 	return view.Changes(p), nil
 }
@@ -259,7 +264,7 @@ func noChanges(q changesQuery) *view.Empty {
 // causeItem shows a cause with its changes: overwriteandwait, 3 workloads, 3
 // servers.
 func causeItem(c compare.Cause, anchor string) view.CauseItem {
-	item := view.CauseItem{Kind: c.Kind, Anchor: anchor}
+	item := view.CauseItem{Anchor: anchor}
 	servers := c.Values(func(x bench.Coordinate) string { return x.Server })
 	workloads := c.Values(func(x bench.Coordinate) string { return x.Workload })
 	builds := c.Values(func(x bench.Coordinate) string { return compilerName(x.Compiler) })
@@ -321,7 +326,7 @@ func changeRow(x compare.Judged) view.ChangeRow {
 	row := view.ChangeRow{
 		Href: changeHref(x.ID), Name: placeText(x.Coordinate), Span: changeSpan(x.FoundChange), Shape: shapeText(x.FoundChange),
 		Ratio: changeRatio(x.Change), Class: verdictClass(v), Interval: changeInterval(x.Change),
-		Plot: narrowScale.plot(math.Exp(x.Effect), &low, &high, v), P: "p " + pText(x.PHere), N: strconv.Itoa(x.Before.N) + " → " + strconv.Itoa(x.After.N),
+		Plot: narrowScale.plot(math.Exp(x.Effect), &low, &high, v), P: "p " + pText(x.PHere),
 		Tags: doubtTags(x.Doubts), State: triageText(x.Change), StateClass: string(x.Triage), Owner: x.Owner, Issue: issueLink(x.IssueURL),
 	}
 	if len(x.Evidence.Seen) > 0 {

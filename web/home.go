@@ -76,6 +76,11 @@ func (s *server) home(r *http.Request) (templ.Component, error) {
 	}
 	p := newHomePage(in)
 	p.Page = s.frame(r, "", "/")
+	lead := ""
+	if len(p.Systems) > 0 {
+		lead = p.Systems[0].Heading + ": " + plain(p.Systems[0].Lead)
+	}
+	s.describe(r, &p.Page, lead)
 	return view.Home(p), nil
 }
 

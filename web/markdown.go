@@ -16,8 +16,6 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
-
-	"github.com/relqps/relqps/web/view"
 )
 
 // markdownWriter turns Markdown into HTML, tables and bare addresses included. HTML
@@ -116,6 +114,3 @@ func excerpt(text string) string {
 	}
 	return text
 }
-
-// text makes a plain part of a sentence.
-func textPart(text string) view.Part { return view.Part{Text: text} }

@@ -18,6 +18,7 @@ const descriptionMax = 280
 // preview says of a page what other programs show beside a link to it: its title,
 // its first sentence, and a picture of the charts of a query.
 func (s *server) preview(r *http.Request, p *view.Page, q chartsQuery, lead string) {
+	s.describe(r, p, lead)
 	q = q.with(func(q *chartsQuery) { q.Report, q.All, q.At, q.Unknown = false, false, "", nil })
 	image := q.at("/charts.png")
 	if strings.Contains(image, "?") {
@@ -25,6 +26,21 @@ func (s *server) preview(r *http.Request, p *view.Page, q chartsQuery, lead stri
 	} else {
 		image += "?preview=1"
 	}
+	p.Preview.Image = s.origin(r) + image
+	p.Preview.Width, p.Preview.Height = strconv.Itoa(picture.PreviewWidth), strconv.Itoa(picture.PreviewHeight)
+	if f := frozenOf(r.Context()); f != nil {
+		p.Preview.Image = ""
+		if hasPicture(r.URL.Path) {
+			p.Preview.Image = s.origin(r) + f.path + "?picture=preview"
+		}
+	}
+}
+
+// hasPicture reports whether a frozen view has a picture of its own figures.
+func hasPicture(path string) bool { return path == "/charts" || strings.HasPrefix(path, "/report/") }
+
+// describe is preview for a page without charts.
+func (s *server) describe(r *http.Request, p *view.Page, lead string) {
 	runes := []rune(strings.TrimSpace(strings.ReplaceAll(lead, " [?]", "")))
 	if len(runes) > descriptionMax {
 		runes = append(runes[:descriptionMax-1], '…')
@@ -33,15 +49,11 @@ func (s *server) preview(r *http.Request, p *view.Page, q chartsQuery, lead stri
 	if description == "" {
 		description = "Benchmark results relative to a base version."
 	}
-	address := s.origin(r) + p.Address
-	p.Preview = &view.Preview{
-		Title: p.Title, Description: description, Image: s.origin(r) + image, Address: address,
-		Width: strconv.Itoa(picture.PreviewWidth), Height: strconv.Itoa(picture.PreviewHeight),
+	title := p.Title
+	if title == "" {
+		title = "relqps"
 	}
-	if f := frozenOf(r.Context()); f != nil {
-		p.Preview.Image = s.origin(r) + f.path + "?picture=preview"
-		p.Preview.Address = s.origin(r) + f.path
-	}
+	p.Preview = &view.Preview{Title: title, Description: description, Address: s.origin(r) + p.Address}
 }
 
 // pictureOptions reads how a picture is asked for.

@@ -71,6 +71,7 @@ func (s *server) version(r *http.Request) (templ.Component, error) {
 	}
 	p := newVersionPage(in)
 	p.Page = s.frame(r, p.Title, "")
+	s.describe(r, &p.Page, plain(p.Lead))
 	return view.Version(p), nil
 }
 
@@ -108,7 +109,6 @@ func newVersionPage(in versionInput) view.VersionPage {
 	var total tally
 	p.Steps, p.Rows = versionResults(in, rows, &total)
 	marked, tested := versionMarks(in)
-	p.Causes = nil
 	for i, c := range compare.Causes(in.Known.judgeAll(marked)) {
 		p.Causes = append(p.Causes, causeItem(c, fmt.Sprintf("c%d", i)))
 	}
@@ -122,9 +122,6 @@ func newVersionPage(in versionInput) view.VersionPage {
 	}
 	p.Meta = []view.Fact{
 		fact("measured on " + plural(len(servers), "server", "servers")), fact(plural(len(in.Runs.Runs), "run", "runs")),
-	}
-	for _, r := range in.Runs.Runs {
-		p.Runs = append(p.Runs, runRow(r))
 	}
 	p.Builds = builds(in.Runs.Runs)
 	return p

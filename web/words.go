@@ -167,3 +167,6 @@ func leadParts(base compare.Base, newest string, count map[compare.Verdict]int, 
 	}
 	return append(parts, view.Part{Text: tail})
 }
+
+// textPart is a plain part of a sentence.
+func textPart(text string) view.Part { return view.Part{Text: text} }

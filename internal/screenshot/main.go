@@ -30,7 +30,10 @@ import (
 )
 
 // pages are photographed when no path is named.
-var pages = []string{"/", "/charts", "/runs", "/runs/1", "/upload"}
+var pages = []string{
+	"/", "/report/rocksdb", "/charts", "/charts?step=overwriteandwait", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/notes/new", "/sign-in",
+	"/runs", "/runs/1", "/upload",
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
