@@ -336,12 +336,10 @@ func newPoint(p bench.Point, step string) (Point, []float64) {
 		good, q.Flagged = flagged, len(flagged) > 0
 	}
 	values := make([]float64, 0, len(good))
+	q.Runs = runsOf(good)
 	hash := ""
 	for _, s := range good {
 		values = append(values, s.Value)
-		if !slices.Contains(q.Runs, s.RunID) {
-			q.Runs = append(q.Runs, s.RunID)
-		}
 		if s.GitHash != "" {
 			if hash != "" && hash != s.GitHash {
 				q.Mixed = true
@@ -360,6 +358,26 @@ func newPoint(p bench.Point, step string) (Point, []float64) {
 		q.Log, q.HasLog = math.Log(q.Value), true
 	}
 	return q, values
+}
+
+// runsOf gives the runs of samples, each once, in the samples' order; nil
+// without samples.
+func runsOf(samples []bench.Sample) []int64 {
+	var runs []int64
+	var seen map[int64]bool // only of many samples, nearly all points have few
+	if len(samples) > 16 {
+		seen = make(map[int64]bool, len(samples))
+	}
+	for _, s := range samples {
+		if seen[s.RunID] || seen == nil && slices.Contains(runs, s.RunID) {
+			continue
+		}
+		if seen != nil {
+			seen[s.RunID] = true
+		}
+		runs = append(runs, s.RunID)
+	}
+	return runs
 }
 
 // Median gives the middle value, the mean of the two middle ones for an even

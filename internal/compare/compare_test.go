@@ -300,3 +300,27 @@ func TestFamiliesAreFetchedWhole(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A log of many repeats makes a point of many samples of one run, a server that
+// measures one version every hour one of many runs.
+func TestRunsOfAPointStandOnceInOrder(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{3, 40} {
+		p := bench.Point{Version: "8.0.0"}
+		var want []int64
+		for i := range n {
+			id := int64(1000 - i) // ids need not rise with the samples
+			want = append(want, id)
+			for range 3 {
+				p.Samples = append(p.Samples, bench.Sample{Value: 5, RunID: id})
+			}
+		}
+		p.Samples = append(p.Samples, bench.Sample{Value: 5, RunID: 1000})
+		s := series(t, coordinate("fillseq", "gcc"))
+		s.Points = []bench.Point{p}
+		got := Compare([]bench.Series{s}, Options{}).Lines[0].Points[0]
+		if diff := cmp.Diff(want, got.Runs); diff != "" || got.N != 3*n+1 {
+			t.Errorf("%d runs, n %d: %s", n, got.N, diff)
+		}
+	}
+}

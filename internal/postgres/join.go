@@ -157,9 +157,10 @@ func (w *writer) joinRuns() error {
 	}
 	// A run that only adds to results of a later one has made a target that
 	// nothing is written to.
-	fresh = slices.DeleteFunc(fresh, func(t *runTarget) bool { return !w.givesNew(t) })
+	gives := w.givesNew()
+	fresh = slices.DeleteFunc(fresh, func(t *runTarget) bool { return !gives[t] })
 	for _, i := range order {
-		if t := w.runs[i]; t.stored == nil && !slices.Contains(fresh, t) {
+		if t := w.runs[i]; t.stored == nil && !gives[t] {
 			w.runs[i] = nil
 			if j, ok := into[i]; ok {
 				w.runs[i] = w.runs[j]
@@ -176,10 +177,14 @@ func (w *writer) joinRuns() error {
 	return w.storeRuns(fresh, stored, byID)
 }
 
-// givesNew reports whether a run of the batch that joined a target brings a
+// givesNew gives the targets that a run of the batch has joined which brings a
 // measurement that is not known yet.
-func (w *writer) givesNew(t *runTarget) bool {
-	return slices.ContainsFunc(w.plan.New, func(ref bench.Ref) bool { return w.runs[ref.Run] == t })
+func (w *writer) givesNew() map[*runTarget]bool {
+	gives := map[*runTarget]bool{}
+	for _, ref := range w.plan.New {
+		gives[w.runs[ref.Run]] = true
+	}
+	return gives
 }
 
 // mostOf gives the run that has most of the results, the older of two.

@@ -345,8 +345,8 @@ func (w *writer) revive() error {
 			w.touched[e.stored.CoordinateID] = true
 		}
 	}
-	for _, t := range w.runs {
-		if t != nil && t.stored != nil && t.stored.WithdrawnWith != nil && w.givesNew(t) {
+	for t := range w.givesNew() {
+		if t != nil && t.stored != nil && t.stored.WithdrawnWith != nil {
 			runs[t.id] = true
 		}
 	}
