@@ -57,7 +57,28 @@ func (s *server) readLines(ctx context.Context, in *chartsInput) error {
 		return err
 	}
 	in.Metrics = facets.Metrics
+	if usual := usualMetric(in.Metrics); len(in.Series) == 0 && r.Metric == metricDefault && usual != metricDefault {
+		in.Given.Metric, in.Resolved.Metric = usual, usual
+		filter.Metric = usual
+		if in.Series, err = s.Source.Series(ctx, filter); err != nil {
+			return err
+		}
+	}
 	return s.readMarks(ctx, in)
+}
+
+// usualMetric is the metric of an address that names none, where QPS was not
+// measured: the first a step is judged by, or the first there is.
+func usualMetric(measured []bench.MetricFacet) string {
+	for _, name := range bench.PrimaryMetrics() {
+		if slices.ContainsFunc(measured, func(f bench.MetricFacet) bool { return f.Name == name }) {
+			return name
+		}
+	}
+	if len(measured) == 0 {
+		return metricDefault
+	}
+	return measured[0].Name
 }
 
 // readMarks reads the changes on the series of a query, what other series say

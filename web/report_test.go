@@ -310,6 +310,30 @@ func TestAReportWithoutFiguresSaysWhatWasExpected(t *testing.T) {
 	}
 }
 
+// An address that names no metric shows QPS, or what the steps are judged by where QPS was not measured.
+func TestAnAddressWithoutAMetricShowsWhatWasMeasured(t *testing.T) {
+	t.Parallel()
+	var all []bench.Series
+	for i, metric := range []string{"p99", "iops"} {
+		s := series(t, metric, at("read_bs4k"), "1.0 100 101 99")
+		s.ID = int64(i + 1)
+		all = append(all, s)
+	}
+	h := newHandler(t, &fakeSource{series: all})
+	for _, path := range []string{"/charts", "/report/rocksdb"} {
+		doc := page(t, h, path)
+		if got := text(doc, ".bar"); !strings.Contains(got, "Metric IOPS") {
+			t.Errorf("%s: %q", path, got)
+		}
+		if got := text(doc, ".empty"); got != "" {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+	if got := text(page(t, h, "/report/rocksdb"), ".lead"); got != "One version was measured here, 1.0: there is no other to compare it with yet." {
+		t.Errorf("%q", got)
+	}
+}
+
 // Detection looks at the metric that decides a step; the report of another one has
 // no changes, and says so instead of seeming sure.
 func TestTheReportOfAnotherMetricMarksNothing(t *testing.T) {

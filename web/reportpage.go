@@ -109,7 +109,11 @@ func (r report) lead() []view.Part {
 	var parts []view.Part
 	say := func(text string) { parts = append(parts, view.Part{Text: text}) }
 	if r.Base.Version != "" && bench.CompareVersions(r.Base.Version, r.Newest) == 0 {
-		say(r.Newest + " is the base: everything is divided by it.")
+		if len(r.answer.all) == 1 {
+			say("One version was measured here, " + r.Newest + ": there is no other to compare it with yet.")
+		} else {
+			say(r.Newest + " is the base: everything is divided by it.")
+		}
 		return parts
 	}
 	worse, better := "worse", "better"
