@@ -103,6 +103,7 @@ func (p *process) run(ctx context.Context) (ingest.RunnerExit, ingest.RunnerUsag
 			// Until it is reaped its id cannot be given to another process, so this
 			// reaches what it may have left behind and nobody else.
 			killGroup(cmd.Process.Pid, syscall.SIGKILL)
+			awaitGroup(cmd.Process.Pid, 5*time.Second)
 			err = cmd.Wait()
 		} else {
 			err = cmd.Wait()

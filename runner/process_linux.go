@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -117,16 +118,63 @@ func statusKB(pid int, field string) (int64, bool) {
 // processStart gives when a process started, in ticks since boot: with its id it
 // names a process for good, because ids are used again.
 func processStart(pid int) (string, bool) {
+	fields, ok := statFields(pid)
+	if !ok {
+		return "", false
+	}
+	return fields[statStart], !ended(fields)
+}
+
+// awaitGroup waits until no process of a group runs, for at most a time: a killed
+// process needs a moment to end, and the next step must not meet it. The leader
+// must not have been reaped, so that the id is still that of the group.
+func awaitGroup(group int, atMost time.Duration) {
+	for deadline := time.Now().Add(atMost); groupRuns(group) && time.Now().Before(deadline); {
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// groupRuns tells whether a process of a group has not ended. Signal 0 to the
+// group would not do: it reaches those that ended and were not reaped too.
+func groupRuns(group int) bool {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		fields, ok := statFields(pid)
+		if ok && fields[statGroup] == strconv.Itoa(group) && !ended(fields) {
+			return true
+		}
+	}
+	return false
+}
+
+// Positions in statFields, see proc(5), which counts from 1 and has the id and
+// the name before them.
+const (
+	statState = 3 - 3
+	statGroup = 5 - 3
+	statStart = 22 - 3
+)
+
+// statFields gives the fields of /proc/<pid>/stat from the state on.
+func statFields(pid int) ([]string, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return "", false
+		return nil, false
 	}
-	// The name in parentheses may hold spaces and parentheses; start time is field
-	// 22, the 20th after it.
+	// The name in parentheses may hold spaces and parentheses.
 	i := bytes.LastIndexByte(text, ')')
 	fields := strings.Fields(string(text[i+1:]))
-	if i < 0 || len(fields) < 20 {
-		return "", false
-	}
-	return fields[19], fields[0] != "Z"
+	return fields, i >= 0 && len(fields) > statStart
+}
+
+// ended tells whether a process has ended and only waits to be reaped.
+func ended(fields []string) bool {
+	return fields[statState] == "Z" || fields[statState] == "X"
 }

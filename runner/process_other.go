@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+	"time"
 
 	"github.com/relqps/relqps/ingest"
 )
@@ -16,6 +17,9 @@ func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: t
 
 // awaitExit would wait without reaping, for which there is no portable way.
 func awaitExit(int) bool { return false }
+
+// awaitGroup has nothing to see a group by.
+func awaitGroup(int, time.Duration) {}
 
 // meter collects what a process used.
 type meter struct{}
