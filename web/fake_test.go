@@ -29,6 +29,8 @@ type fakeSource struct {
 	events  map[int64][]bench.ChangeEvent
 	notes   []bench.Note
 	history map[int64][]bench.NoteRevision
+	configs []bench.StoredConfig
+	spreads []bench.Distribution
 	err     error
 	filters []bench.SeriesFilter // of Series, in order
 	runWith []bench.RunFilter
@@ -201,6 +203,27 @@ func (f *fakeSource) Note(_ context.Context, id int64) (bench.Note, []bench.Note
 		}
 	}
 	return bench.Note{}, nil, bench.Errorf(bench.KindNotFound, "there is no note %d", id)
+}
+
+func (f *fakeSource) Configs(_ context.Context, filter bench.ConfigFilter) ([]bench.StoredConfig, error) {
+	var out []bench.StoredConfig
+	for _, c := range f.configs {
+		if (filter.System == "" || filter.System == c.System) && (len(filter.Names) == 0 || slices.Contains(filter.Names, c.Name)) &&
+			(filter.Layer == "" || filter.Layer == c.Layer) {
+			out = append(out, c)
+		}
+	}
+	return out, f.err
+}
+
+func (f *fakeSource) Distributions(_ context.Context, runs []int64) ([]bench.Distribution, error) {
+	var out []bench.Distribution
+	for _, d := range f.spreads {
+		if slices.Contains(runs, d.RunID) {
+			out = append(out, d)
+		}
+	}
+	return out, f.err
 }
 
 // at is a coordinate of RocksDB on c2 unless its fields say otherwise.

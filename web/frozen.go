@@ -479,3 +479,29 @@ func (p player) Note(_ context.Context, id int64) (bench.Note, []bench.NoteRevis
 	err := p.give("Note", id, &x)
 	return x.Note, x.History, err
 }
+
+func (t *recorder) Configs(ctx context.Context, f bench.ConfigFilter) ([]bench.StoredConfig, error) {
+	list, err := t.Source.Configs(ctx, f)
+	if err == nil {
+		t.keep("Configs", f, list)
+	}
+	return list, err
+}
+
+func (p player) Configs(_ context.Context, f bench.ConfigFilter) (list []bench.StoredConfig, err error) {
+	err = p.give("Configs", f, &list)
+	return list, err
+}
+
+func (t *recorder) Distributions(ctx context.Context, runs []int64) ([]bench.Distribution, error) {
+	list, err := t.Source.Distributions(ctx, runs)
+	if err == nil {
+		t.keep("Distributions", runs, list)
+	}
+	return list, err
+}
+
+func (p player) Distributions(_ context.Context, runs []int64) (list []bench.Distribution, err error) {
+	err = p.give("Distributions", runs, &list)
+	return list, err
+}

@@ -218,6 +218,9 @@ func TestReadsComeBackAsTheyWere(t *testing.T) {
 			TimeSeries: []bench.TimeSeries{{Name: "qps", Values: []float64{1, math.NaN(), 0}}},
 		},
 	}}}}
+	source.configs = []bench.StoredConfig{{ID: 1, Created: now, Config: bench.Config{System: "myrocks", Name: "a0", Layer: bench.LayerParsed,
+		Options: []bench.Option{{Section: "mysqld", Key: "x", Written: "8G", Value: "8589934592", Line: 3, Loose: true}}}}}
+	source.spreads = []bench.Distribution{{RunID: 1, Step: "l.i1", Histogram: bench.Histogram{Operation: "insert", Unit: "µs", Bounds: []float64{256}, Percents: []float64{100}}}}
 	tape := &recorder{Source: source}
 	ctx := context.Background()
 	reads := func(s Source) []any {
@@ -252,6 +255,10 @@ func TestReadsComeBackAsTheyWere(t *testing.T) {
 		keep(change, err)
 		notes, err := s.Notes(ctx, bench.NoteFilter{})
 		keep(notes, err)
+		configs, err := s.Configs(ctx, bench.ConfigFilter{Names: []string{"a0"}, Options: true})
+		keep(configs, err)
+		spreads, err := s.Distributions(ctx, []int64{1})
+		keep(spreads, err)
 		n, history, err := s.Note(ctx, 1)
 		keep(noteAnswer{n, history}, err)
 		return out

@@ -44,6 +44,8 @@ type Source interface {
 	Change(ctx context.Context, id int64) (bench.ChangeDetail, error)
 	Notes(ctx context.Context, f bench.NoteFilter) ([]bench.Note, error)
 	Note(ctx context.Context, id int64) (bench.Note, []bench.NoteRevision, error)
+	Configs(ctx context.Context, f bench.ConfigFilter) ([]bench.StoredConfig, error)
+	Distributions(ctx context.Context, runs []int64) ([]bench.Distribution, error)
 }
 
 // Credit names where figures come from.
