@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -162,11 +161,13 @@ type (
 	}
 	configSetBody struct {
 		ConfigBody
-		Variants int `json:"variants" doc:"other sets stored under this name"`
+		Variants  int    `json:"variants" doc:"other sets stored under this name"`
+		Effective string `json:"effective,omitempty" doc:"address of what a running server of this config said of itself; absent where that was not read back"`
 	}
 	compareConfigsBody struct {
 		Base         string            `json:"base"`
 		Names        []string          `json:"names" doc:"of the configs, the base first"`
+		Unmeasured   []string          `json:"unmeasured" doc:"configs asked for by name that measured nothing: compared by their options alone"`
 		Versions     []string          `json:"versions"`
 		Rows         []armRowBody      `json:"rows"`
 		Rule         string            `json:"practical_rule" doc:"what worse means in practical"`
@@ -242,26 +243,23 @@ func (s *server) compareCompilers(ctx context.Context, in *compilersInput) (*bod
 
 func (s *server) compareConfigs(ctx context.Context, in *compareConfigsInput) (*body[compareConfigsBody], error) {
 	q := in.query(compare.AxisConfig, in.Base)
-	series, err := s.armSeries(ctx, q)
+	input, err := compare.FetchConfigs(ctx, s.Store, q)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	input := compare.ConfigsInput{Series: series, Base: in.Base, Cache: &s.cache}
-	if systems := compare.SystemsOf(series); len(systems) > 1 {
-		return nil, s.fail(ctx, bench.Errorf(bench.KindInvalid, "configs of several systems (%s): name one of them", strings.Join(systems, ", ")))
-	} else if len(systems) == 1 {
-		if err := s.addConfigFacts(ctx, &input, q, systems[0]); err != nil {
-			return nil, s.fail(ctx, err)
-		}
-	}
+	input.Cache = &s.cache
 	c := compare.CompareConfigs(input)
 	b := compareConfigsBody{
-		Base: c.Base.Config, Names: orEmpty(c.Arms.Arms), Versions: orEmpty(c.Versions), Rows: in.rows(&c.Arms), Rule: compare.PracticalRule,
+		Base: c.Base.Config, Names: orEmpty(c.Arms.Arms), Unmeasured: orEmpty(c.Unmeasured), Versions: orEmpty(c.Versions), Rows: in.rows(&c.Arms), Rule: compare.PracticalRule,
 		Configs: []configSetBody{}, Options: []optionRowBody{}, Combinations: []combinationBody{}, Together: []togetherBody{}, Effects: []effectBody{},
 		Summary: orEmpty(c.Summary), NoConfig: orEmpty(c.NoConfig), WithoutBase: withoutBase(&c.Arms),
 	}
 	for _, x := range c.Sets {
-		b.Configs = append(b.Configs, configSetBody{newConfigBody(x.StoredConfig), x.Variants})
+		y := configSetBody{ConfigBody: newConfigBody(x.StoredConfig), Variants: x.Variants}
+		if x.Effective != nil {
+			y.Effective = configURL(x.Effective.ID)
+		}
+		b.Configs = append(b.Configs, y)
 	}
 	for _, r := range c.Family.Rows {
 		row := optionRowBody{OptionName: r.OptionName, Settings: []settingBody{{Arm: c.Family.Base, Written: writtenOf(r.Base)}}}
@@ -290,36 +288,6 @@ func (s *server) compareConfigs(ctx context.Context, in *compareConfigsInput) (*
 		b.Effects = append(b.Effects, y)
 	}
 	return &body[compareConfigsBody]{b}, nil
-}
-
-// addConfigFacts fetches what a comparison of configs needs besides its series.
-func (s *server) addConfigFacts(ctx context.Context, input *compare.ConfigsInput, q compare.ArmsQuery, system string) (err error) {
-	seconds := q.Filter
-	seconds.System, seconds.Metric = system, "p99_second_rate"
-	if len(seconds.Configs) > 0 && q.Base != "" && !slices.Contains(seconds.Configs, q.Base) {
-		seconds.Configs = append(slices.Clone(seconds.Configs), q.Base)
-	}
-	if input.Seconds, err = s.Store.Series(ctx, seconds); err != nil {
-		return err
-	}
-	if len(input.Seconds) > 0 { // suites without it have no distributions in these buckets either
-		if input.Distributions, err = s.Store.Distributions(ctx, compare.RunsOf(input.Series)); err != nil {
-			return err
-		}
-	}
-	var names []string
-	for _, x := range input.Series {
-		if x.Config != "" && !slices.Contains(names, x.Config) {
-			names = append(names, x.Config)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	input.Configs, err = s.Store.Configs(ctx, bench.ConfigFilter{
-		System: system, Names: names, Layer: bench.LayerParsed, Servers: q.Filter.Servers, Workloads: q.Filter.Workloads, Options: true,
-	})
-	return err
 }
 
 // rows gives the rows of an answer, those of the versions asked for.

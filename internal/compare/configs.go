@@ -16,7 +16,8 @@ type ConfigsInput struct {
 	// practical rule; nil: it is applied without.
 	Seconds       []bench.Series
 	Distributions []bench.Distribution // of the runs of Series
-	Configs       []bench.StoredConfig // parsed ones, with options; several may share a name
+	Configs       []bench.StoredConfig // with options, of all layers; several may share a name
+	Names         []string             // configs that were asked for and may have measured nothing
 	Base          string               // "" takes the first by name
 	Cache         *Cache
 }
@@ -25,20 +26,34 @@ type ConfigsInput struct {
 // differ in, and what the one may have to do with the other.
 type ConfigComparison struct {
 	Arms
+	// Unmeasured are the configs that were asked for by name and measured nothing,
+	// in the order of their names.
+	Unmeasured []string
 	// Sets are the option sets that stand for the configs, one per name that has
 	// any. Several may be stored under one name: that of the most runs is taken,
 	// Variants counts the others.
 	Sets     []ConfigSet
 	Family   bench.Family // of Sets
 	Effects  []Effect
+	Places   []ConfigPlace
 	Summary  []string // sentences
 	NoConfig []string // names without a stored set of options
 }
 
-// ConfigSet is the option set of a config.
+// ConfigSet is the option set of a config: what a file asks for.
 type ConfigSet struct {
 	*bench.StoredConfig
 	Variants int
+	// Effective is what a running server of that config said of itself, nil where
+	// that was not read back; of several the newest.
+	Effective *bench.StoredConfig
+}
+
+// ConfigPlace is what configs are judged at as a whole: all steps of a workload on
+// a server, with one version.
+type ConfigPlace struct {
+	Server, Workload, Version string
+	Better                    []string // configs better than the base in all steps, see [ArmCell.Stand]
 }
 
 // Effect is what options do, from the pairs of configs that differ in nothing
@@ -62,15 +77,34 @@ type EffectRow struct {
 func CompareConfigs(in ConfigsInput) ConfigComparison {
 	base := in.Base
 	if base == "" {
+		names := in.Names
+		if len(in.Series) > 0 {
+			names = nil
+		}
 		for _, s := range in.Series {
-			if base == "" || compareNatural(s.Config, base) < 0 {
-				base = s.Config
+			names = append(names, s.Config)
+		}
+		for _, name := range names {
+			if base == "" || compareNatural(name, base) < 0 {
+				base = name
 			}
 		}
 	}
 	c := ConfigComparison{Arms: CompareArms(in.Series, AxisConfig, base, "", in.Cache)}
 	c.judgePractical(base, in.Seconds, in.Distributions)
-	for _, name := range c.Arms.Arms {
+	for _, name := range in.Names {
+		if !slices.Contains(c.Arms.Arms, name) && !slices.Contains(c.Unmeasured, name) {
+			c.Unmeasured = append(c.Unmeasured, name)
+		}
+	}
+	slices.SortFunc(c.Unmeasured, func(a, b string) int {
+		if (a == base) != (b == base) {
+			return map[bool]int{true: -1, false: 1}[a == base]
+		}
+		return compareNatural(a, b)
+	})
+	c.Places = c.places()
+	for _, name := range slices.Concat(c.Arms.Arms, c.Unmeasured) {
 		set, variants := pickSet(in.Configs, name)
 		if set == nil {
 			if name != "" {
@@ -78,7 +112,7 @@ func CompareConfigs(in ConfigsInput) ConfigComparison {
 			}
 			continue
 		}
-		c.Sets = append(c.Sets, ConfigSet{set, variants})
+		c.Sets = append(c.Sets, ConfigSet{set, variants, readBack(in.Configs, name)})
 	}
 	if from := slices.IndexFunc(c.Sets, func(s ConfigSet) bool { return s.Name == base }); from >= 0 {
 		var others []bench.Config
@@ -107,6 +141,16 @@ func pickSet(configs []bench.StoredConfig, name string) (set *bench.StoredConfig
 		}
 	}
 	return set, max(n-1, 0)
+}
+
+// readBack gives the newest set of a name that a server said of itself.
+func readBack(configs []bench.StoredConfig, name string) (set *bench.StoredConfig) {
+	for i := range configs {
+		if x := &configs[i]; x.Name == name && x.Layer == bench.LayerEffective && (set == nil || x.ID > set.ID) {
+			set = x
+		}
+	}
+	return set
 }
 
 // effects gathers the contrasts of a family by what they change.
@@ -185,7 +229,7 @@ func changesText(changes []bench.OptionChange) string {
 func (c *ConfigComparison) summary() []string {
 	base := c.Base.Config
 	var out []string
-	if len(c.Arms.Arms) < 2 {
+	if len(c.Arms.Arms) < 2 && len(c.Sets) < 2 {
 		return nil
 	}
 	out = append(out, c.goodEnough()...)
@@ -257,70 +301,86 @@ func rowPlace(r *ArmRow, rows []ArmRow) string {
 	return text
 }
 
-// goodEnough says for each workload and server whether a config is better than
-// the base in all its steps beyond noise, or by more than the practical rule's
-// ratio where the noise is unknown.
-func (c *ConfigComparison) goodEnough() (out []string) {
-	type group struct{ server, workload, version string }
-	var order []group
-	rows := map[group][]*ArmRow{}
+// places judges configs over all steps of each workload on each server.
+func (c *ConfigComparison) places() []ConfigPlace {
+	base := c.Base.Config
+	var list []ConfigPlace
+	rows := map[int][]*ArmRow{}
 	for i := range c.Rows {
 		r := &c.Rows[i]
-		g := group{r.Server, r.Workload, r.Version}
-		if rows[g] == nil {
-			order = append(order, g)
+		at := slices.IndexFunc(list, func(p ConfigPlace) bool {
+			return p.Server == r.Server && p.Workload == r.Workload && bench.CompareVersions(p.Version, r.Version) == 0
+		})
+		if at < 0 {
+			at = len(list)
+			list = append(list, ConfigPlace{Server: r.Server, Workload: r.Workload, Version: r.Version})
 		}
-		rows[g] = append(rows[g], r)
+		rows[at] = append(rows[at], r)
 	}
-	base := c.Base.Config
-	for _, g := range order {
-		var better []string
-		compared := false
+	compared := make([]bool, len(list))
+	for at := range list {
 		for _, arm := range c.Arms.Arms {
 			if arm == base {
 				continue
 			}
-			all, any := true, false
-			for _, r := range rows[g] {
+			all, some := true, false
+			for _, r := range rows[at] {
 				cell := r.Cell(arm)
 				if cell == nil || cell.Relative == nil || cell.Flagged {
 					continue
 				}
-				any = true
-				all = all && betterThanBase(cell, r.Metric.Direction)
+				some = true
+				all = all && cell.Stand(r.Metric.Direction) == Better
 			}
-			compared = compared || any
-			if all && any {
-				better = append(better, arm)
+			compared[at] = compared[at] || some
+			if all && some {
+				list[at].Better = append(list[at].Better, arm)
 			}
 		}
-		where := g.workload
-		if slices.ContainsFunc(order, func(o group) bool { return o.server != g.server }) {
-			where += " on " + g.server
-		}
-		if slices.ContainsFunc(order, func(o group) bool { return o.version != g.version }) {
-			where += " with " + g.version
-		}
-		switch {
-		case !compared:
-		case len(better) == 0:
-			out = append(out, fmt.Sprintf("%s is good enough: no config is better beyond noise in all steps of %s", base, where))
-		default:
-			out = append(out, fmt.Sprintf("%s better than %s in all steps of %s", verb(better, "is", "are"), base, where))
+	}
+	var out []ConfigPlace
+	for at, p := range list {
+		if compared[at] {
+			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func betterThanBase(c *ArmCell, d bench.Direction) bool {
-	if c.Verdict != NoVerdict {
-		return c.Verdict == Better
+// goodEnough says for each workload and server whether a config is better than
+// the base in all its steps.
+func (c *ConfigComparison) goodEnough() (out []string) {
+	base := c.Base.Config
+	for _, p := range c.Places {
+		where := p.Workload
+		if slices.ContainsFunc(c.Places, func(o ConfigPlace) bool { return o.Server != p.Server }) {
+			where += " on " + p.Server
+		}
+		if slices.ContainsFunc(c.Places, func(o ConfigPlace) bool { return o.Version != p.Version }) {
+			where += " with " + p.Version
+		}
+		if len(p.Better) == 0 {
+			out = append(out, fmt.Sprintf("%s is good enough: no config is better beyond noise in all steps of %s", base, where))
+		} else {
+			out = append(out, fmt.Sprintf("%s better than %s in all steps of %s", verb(p.Better, "is", "are"), base, where))
+		}
 	}
-	switch d {
-	case bench.HigherBetter:
-		return *c.Relative > 1/PracticalRatio
-	case bench.LowerBetter:
-		return *c.Relative < PracticalRatio
+	return out
+}
+
+// Stand says how an arm stands to the base: the verdict where the noise is known;
+// where it is not, worse by the practical rule, better beyond the rule's ratio the
+// other way, else nothing.
+func (c *ArmCell) Stand(d bench.Direction) Verdict {
+	switch {
+	case c.Point == nil || c.Relative == nil || c.Flagged:
+		return NoVerdict
+	case c.Verdict != NoVerdict:
+		return c.Verdict
+	case c.Practical != nil && c.Practical.Worse:
+		return Worse
+	case d == bench.HigherBetter && *c.Relative > 1/PracticalRatio, d == bench.LowerBetter && *c.Relative < PracticalRatio:
+		return Better
 	}
-	return false
+	return NoVerdict
 }
