@@ -156,9 +156,11 @@ func (s *stage) open(t *testing.T, path string, view browser.View) *tab {
 	return p
 }
 
+// wait waits for a condition on a whole page: before that, what is read after it
+// may still be missing.
 func (p *tab) wait(condition string) {
 	p.t.Helper()
-	if err := p.Wait(condition, limit); err != nil {
+	if err := p.Wait(`document.readyState === "complete" && (`+condition+`)`, limit); err != nil {
 		var where string
 		_ = p.Eval("location.href", &where)
 		p.t.Fatalf("%v\nat %s", err, where)

@@ -28,7 +28,12 @@ const (
 
 // homeInput is what the home page is built from.
 type homeInput struct {
-	Series  []bench.Series // of the primary metrics
+	Query   homeQuery
+	Systems []string // the one with most samples first
+	System  string   // the one shown, "" where nothing was measured
+	Servers []string // of the system
+	Metrics []bench.MetricFacet
+	Series  []bench.Series // of the system
 	Totals  bench.Totals
 	Uploads []bench.UploadInfo
 	Changes bench.ChangePage // open ones, newest first
@@ -37,51 +42,96 @@ type homeInput struct {
 }
 
 func (s *server) home(r *http.Request) (templ.Component, error) {
-	if _, err := parseQuery(r.URL.RawQuery); err != nil {
-		return nil, err
-	}
-	ctx := r.Context()
-	in := homeInput{Origin: s.origin(r)}
-	for _, metric := range []string{metricDefault, "ips"} {
-		series, err := s.Source.Series(ctx, bench.SeriesFilter{Metric: metric})
-		if err != nil {
-			return nil, err
-		}
-		for _, x := range series {
-			if bench.PrimaryMetric(x.Suite, x.Step) == metric {
-				in.Series = append(in.Series, x)
-			}
-		}
-	}
-	var err error
-	if in.Totals, err = s.Source.Totals(ctx); err != nil {
-		return nil, err
-	}
-	uploads, err := s.Source.Uploads(ctx, bench.UploadFilter{Limit: homeUploads})
+	q, err := parseHome(r.URL.RawQuery)
 	if err != nil {
 		return nil, err
 	}
-	in.Uploads = uploads.Uploads
-	filter := bench.ChangeFilter{MinEffect: minEffectDefault, Triage: openStates, Limit: homeChangesRead}
-	if _, err := s.shown(ctx, &filter); err != nil {
-		return nil, err
-	}
-	if filter.MaxP > 0 {
-		if in.Changes, err = s.Source.Changes(ctx, filter); err != nil {
-			return nil, err
-		}
-	}
-	if in.Known, err = s.know(ctx, nil, in.Series); err != nil {
+	in, err := s.readHome(r, q)
+	if err != nil {
 		return nil, err
 	}
 	p := newHomePage(in)
 	p.Page = s.frame(r, "", "/")
+	p.Bar.Short = s.Store != nil && readerOf(r.Context()).name != ""
 	lead := ""
-	if len(p.Systems) > 0 {
-		lead = p.Systems[0].Heading + ": " + plain(p.Systems[0].Lead)
+	if p.System != nil {
+		lead = p.System.Heading + ": " + plain(p.System.Lead)
 	}
 	s.describe(r, &p.Page, lead)
 	return view.Home(p), nil
+}
+
+func (s *server) readHome(r *http.Request, q homeQuery) (homeInput, error) {
+	ctx := r.Context()
+	in := homeInput{Query: q, System: q.System, Origin: s.origin(r)}
+	coordinates, err := s.Source.Coordinates(ctx, bench.SeriesFilter{})
+	if err != nil {
+		return in, err
+	}
+	in.Systems = systemsBySamples(coordinates)
+	if in.System == "" && len(in.Systems) > 0 {
+		in.System = in.Systems[0]
+	}
+	facets, err := s.Source.Facets(ctx, bench.SeriesFilter{System: in.System})
+	if err != nil {
+		return in, err
+	}
+	in.Metrics = facets.Metrics
+	for _, f := range facets.Servers {
+		in.Servers = append(in.Servers, f.Name)
+	}
+	metrics := orNone(q.Metric)
+	if q.Metric == "" {
+		metrics = bench.PrimaryMetrics()
+	}
+	for _, metric := range metrics {
+		if !slices.ContainsFunc(in.Metrics, func(m bench.MetricFacet) bool { return m.Name == metric }) {
+			continue
+		}
+		series, err := s.Source.Series(ctx, bench.SeriesFilter{System: in.System, Metric: metric})
+		if err != nil {
+			return in, err
+		}
+		for _, x := range series {
+			if q.Metric != "" || bench.PrimaryMetric(x.Suite, x.Step) == metric {
+				in.Series = append(in.Series, x)
+			}
+		}
+	}
+	if in.Totals, err = s.Source.Totals(ctx); err != nil {
+		return in, err
+	}
+	uploads, err := s.Source.Uploads(ctx, bench.UploadFilter{Limit: homeUploads})
+	if err != nil {
+		return in, err
+	}
+	in.Uploads = uploads.Uploads
+	filter := bench.ChangeFilter{System: in.System, Servers: orNone(q.Server), MinEffect: minEffectDefault, Triage: openStates, Limit: homeChangesRead}
+	if _, err := s.shown(ctx, &filter); err != nil {
+		return in, err
+	}
+	if filter.MaxP > 0 {
+		if in.Changes, err = s.Source.Changes(ctx, filter); err != nil {
+			return in, err
+		}
+	}
+	if q.Metric != "" { // changes are of the primary metrics, which were not read
+		in.Known, err = s.know(ctx, in.Changes.Changes)
+		return in, err
+	}
+	in.Known, err = s.know(ctx, nil, in.Series)
+	return in, err
+}
+
+// systemsBySamples lists systems, the one with most samples first.
+func systemsBySamples(coordinates []bench.CoordinateInfo) []string {
+	samples := map[string]int{}
+	for _, c := range coordinates {
+		samples[c.System] += c.Samples
+	}
+	systems := sortedKeys(samples)
+	slices.SortStableFunc(systems, func(a, b string) int { return samples[b] - samples[a] })
+	return systems
 }
 
 // homeRow is a server, workload and build of a system: lines that share all but
@@ -90,24 +140,31 @@ type homeRow struct {
 	key      chart.Key
 	suite    string
 	series   []bench.Series
-	versions []string
-	lines    []compare.Line // without base
+	versions []string       // up to the release that is looked at
+	base     string         // that the newest is compared with, "" the oldest
+	lines    []compare.Line // against the base
 	// Ratios of the newest version, by step family.
-	previous, oldest map[string]*compare.Line
+	previous, based map[string]*compare.Line
 }
 
 func (r homeRow) newest() string { return r.versions[len(r.versions)-1] }
 
-// against gives the version that the newest is compared with, "" where there is
-// none.
-func (r homeRow) against(oldest bool) string {
+// against gives the version that the newest is compared with, the one before it
+// or the base; "" where there is none.
+func (r homeRow) against(base bool) string {
+	before := r.versions[:len(r.versions)-1]
 	switch {
-	case len(r.versions) < 2:
+	case len(before) == 0:
 		return ""
-	case oldest:
-		return r.versions[0]
+	case !base:
+		return before[len(before)-1]
+	case r.base == "":
+		return before[0]
 	}
-	return r.versions[len(r.versions)-2]
+	if i := slices.IndexFunc(before, func(v string) bool { return bench.CompareVersions(v, r.base) == 0 }); i >= 0 {
+		return before[i]
+	}
+	return ""
 }
 
 func (r homeRow) name() string {
@@ -116,11 +173,13 @@ func (r homeRow) name() string {
 }
 
 func (r homeRow) build() string {
-	parts := []string{compilerName(r.key.Compiler)}
-	if r.key.Config != "" {
-		parts = append(parts, r.key.Config)
+	if r.key.Config == "" {
+		return compilerName(r.key.Compiler)
 	}
-	return strings.Join(parts, " ")
+	if r.key.Compiler == "" {
+		return r.key.Config
+	}
+	return compilerName(r.key.Compiler) + " " + r.key.Config
 }
 
 // query gives the charts of a row, of one step when it is not "".
@@ -139,7 +198,7 @@ func (r homeRow) query(system, step string) chartsQuery {
 }
 
 // homeRows groups the measuring series of a system.
-func homeRows(series []bench.Series, system string) []homeRow {
+func homeRows(series []bench.Series, q homeQuery) []homeRow {
 	type at struct {
 		chart.Key
 		suite string
@@ -147,7 +206,8 @@ func homeRows(series []bench.Series, system string) []homeRow {
 	index := map[at]int{}
 	var rows []homeRow
 	for _, s := range series {
-		if s.System != system || bench.StepRole(s.Suite, s.Step) == bench.RolePrepare || len(s.Points) == 0 {
+		s = upTo(s, q.Newest)
+		if bench.StepRole(s.Suite, s.Step) == bench.RolePrepare || len(s.Points) == 0 || q.Server != "" && s.Server != q.Server {
 			continue
 		}
 		k := at{chart.KeyOf(s.Coordinate), s.Suite}
@@ -155,7 +215,7 @@ func homeRows(series []bench.Series, system string) []homeRow {
 		if !ok {
 			i = len(rows)
 			index[k] = i
-			rows = append(rows, homeRow{key: k.Key, suite: s.Suite})
+			rows = append(rows, homeRow{key: k.Key, suite: s.Suite, base: q.Base})
 		}
 		rows[i].series = append(rows[i].series, s)
 	}
@@ -172,11 +232,20 @@ func homeRows(series []bench.Series, system string) []homeRow {
 			}
 			return out
 		}
-		oldest := compareWith(r.against(true))
-		r.lines, r.oldest = oldest.Lines, byStep(oldest)
+		base := compareWith(r.against(true))
+		r.lines, r.based = base.Lines, byStep(base)
 		r.previous = byStep(compareWith(r.against(false)))
 	}
 	return rows
+}
+
+// upTo leaves out what is newer than a version; "" leaves out nothing.
+func upTo(s bench.Series, version string) bench.Series {
+	if version == "" {
+		return s
+	}
+	s.Points = slices.DeleteFunc(slices.Clone(s.Points), func(p bench.Point) bool { return bench.CompareVersions(p.Version, version) > 0 })
+	return s
 }
 
 // newHomePage builds the home page. Nothing on it is called better or worse
@@ -187,26 +256,18 @@ func newHomePage(in homeInput) view.HomePage {
 		p.Empty = firstUpload(in.Origin)
 		return p
 	}
-	samples := map[string]int{}
-	for _, s := range in.Series {
-		for _, x := range s.Points {
-			samples[s.System] += len(x.Samples)
-		}
+	p.Bar = homeBar(in, versionsOf(in.Series))
+	rows := homeRows(in.Series, in.Query)
+	if len(rows) == 0 {
+		p.Nothing = fmt.Sprintf("Nothing of %s was measured like that.", systemName(in.System))
+	} else {
+		state := systemState(in.System, rows, in.Query)
+		p.System = &state
+		p.Measured = measuredRows(in.System, rows)
 	}
-	systems := sortedKeys(samples)
-	slices.SortStableFunc(systems, func(a, b string) int { return samples[b] - samples[a] })
-	for _, system := range systems {
-		rows := homeRows(in.Series, system)
-		if len(rows) == 0 {
-			continue
-		}
-		p.Systems = append(p.Systems, systemState(system, rows))
-		for _, r := range rows {
-			p.Measured = append(p.Measured, measuredRow(system, r, len(systems) > 1))
-		}
-	}
-	if len(p.Measured) > homeMeasureMax {
+	if left := len(p.Measured) - homeMeasureMax; left > 0 {
 		p.Measured = p.Measured[:homeMeasureMax]
+		p.MeasuredLeft = plural(left, "more row is left out.", "more rows are left out.")
 	}
 	t := in.Totals
 	p.Totals = []view.Fact{
@@ -220,23 +281,20 @@ func newHomePage(in homeInput) view.HomePage {
 		if i == homeChanges {
 			break
 		}
-		p.Changes = append(p.Changes, homeChange(c, len(systems) > 1))
+		p.Changes = append(p.Changes, homeChange(c))
 	}
-	p.AllChanges = changesQuery{MinEffect: minEffectDefault, Status: "open"}.String()
+	p.AllChanges = changesQuery{System: in.System, Server: in.Query.Server, MinEffect: minEffectDefault, Status: "open"}.String()
 	return p
 }
 
 // homeChange shows a cause in a row.
-func homeChange(c compare.Cause, several bool) view.HomeChange {
+func homeChange(c compare.Cause) view.HomeChange {
 	item := causeItem(c, "")
 	most := c.Changes[0]
 	row := view.HomeChange{
 		At: c.Version, Name: item.Title, Shape: shapeText(most.FoundChange), Href: changeHref(most.ID), Where: item.Where,
 		Ratio: changeRatio(most.Change), Class: verdictClass(changeVerdict(most.Change)), Tags: item.Tags,
 		State: triageText(most.Change), StateClass: string(most.Triage),
-	}
-	if several {
-		row.At = systemName(c.System) + " " + row.At
 	}
 	if row.Shape == "" {
 		row.Shape = "step"
@@ -273,30 +331,95 @@ func importRow(u bench.UploadInfo) view.ImportRow {
 	return row
 }
 
-func measuredRow(system string, r homeRow, several bool) view.MeasuredRow {
-	m := view.MeasuredRow{
-		Name: r.name(), Build: r.build(), Href: r.query(system, "").String(),
-		Versions: span(r.versions), Count: plural(len(r.versions), "version", "versions"),
-		Steps: strconv.Itoa(len(r.lines)), Noise: compare.Missing,
+// homeConfigsMax is how many configs of one server, workload and compiler have a
+// row each.
+const homeConfigsMax = 3
+
+// measuredRows says what was measured where. Many configs of one place share a row.
+func measuredRows(system string, rows []homeRow) []view.MeasuredRow {
+	type place struct {
+		chart.Key
+		suite string
 	}
-	if several {
-		m.Name = systemName(system) + ", " + m.Name
+	at := func(r homeRow) place {
+		k := r.key
+		k.Config = ""
+		return place{k, r.suite}
 	}
+	var order []place
+	together := map[place][]homeRow{}
+	for _, r := range rows {
+		k := at(r)
+		if together[k] == nil {
+			order = append(order, k)
+		}
+		together[k] = append(together[k], r)
+	}
+	var out []view.MeasuredRow
+	for _, k := range order {
+		group := together[k]
+		if len(group) > homeConfigsMax {
+			out = append(out, measuredRow(system, group))
+			continue
+		}
+		for _, r := range group {
+			out = append(out, measuredRow(system, []homeRow{r}))
+		}
+	}
+	return out
+}
+
+// measuredRow words rows of one place; several differ in the config.
+func measuredRow(system string, rows []homeRow) view.MeasuredRow {
+	first := rows[0]
+	m := view.MeasuredRow{Name: first.name(), Build: first.build(), Noise: compare.Missing}
+	q := first.query(system, "")
+	var versions, steps []string
 	n := 0
 	var noise []float64
-	for _, l := range r.lines {
-		for _, p := range l.Points {
-			n += p.N
+	for _, r := range rows {
+		for _, v := range r.versions {
+			versions = appendNew(versions, v)
 		}
-		if l.Noise.OK {
-			noise = append(noise, l.Noise.SD)
+		for _, l := range r.lines {
+			steps = appendNew(steps, l.Step)
+			for _, p := range l.Points {
+				n += p.N
+			}
+			if l.Noise.OK {
+				noise = append(noise, l.Noise.SD)
+			}
 		}
 	}
-	m.Samples = compare.FormatFull(float64(n))
+	if len(rows) > 1 {
+		q.Configs = nil
+		var configs []string
+		for _, r := range rows {
+			configs = appendNew(configs, configName(r.key.Config))
+			q.Configs = append(q.Configs, r.key.Config)
+		}
+		m.Build = plural(len(configs), "config", "configs") + ", " + configs[0] + " … " + configs[len(configs)-1]
+		if first.key.Compiler != "" {
+			m.Build = compilerName(first.key.Compiler) + ", " + m.Build
+		}
+	}
+	sortVersions(versions)
+	m.Href, m.Versions, m.Count = q.String(), span(versions), plural(len(versions), "version", "versions")
+	m.Steps, m.Samples = strconv.Itoa(len(steps)), compare.FormatFull(float64(n))
 	if len(noise) > 0 {
 		m.Noise = noisePercent(compare.Median(noise))
+		for _, sd := range noise {
+			m.Dots = append(m.Dots, noiseDot(sd))
+		}
 	}
 	return m
+}
+
+// noiseDot places the noise of a line on a strip of 0 to 5 %, 120 px wide; what is
+// noisier stands at its end.
+func noiseDot(sd float64) string {
+	const width, most = 120.0, 0.05
+	return pixels(4 + width*math.Min(sd, most)/most)
 }
 
 // tally counts verdicts, with the least and the greatest ratio.
@@ -353,7 +476,7 @@ func (t tally) balance(title string) view.Balance {
 func pixels(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
 // systemState builds the state of a system's newest version.
-func systemState(system string, rows []homeRow) view.SystemState {
+func systemState(system string, rows []homeRow, q homeQuery) view.SystemState {
 	var versions []string
 	for _, r := range rows {
 		for _, v := range r.versions {
@@ -390,7 +513,7 @@ func systemState(system string, rows []homeRow) view.SystemState {
 			if groups[g] == nil {
 				groups[g] = &[2]tally{}
 			}
-			for i, by := range []map[string]*compare.Line{r.previous, r.oldest} {
+			for i, by := range []map[string]*compare.Line{r.previous, r.based} {
 				if q := pointAt(*by[l.Step], newest); r.against(i == 1) != "" && q != nil {
 					total[i].add(*q, l.Metric.Direction)
 					groups[g][i].add(*q, l.Metric.Direction)
@@ -412,15 +535,28 @@ func systemState(system string, rows []homeRow) view.SystemState {
 		s.Meta = append(s.Meta, fact(b))
 	}
 	s.Meta = append(s.Meta, fact(plural(results, "result", "results")))
-	s.Lead = homeLead(newest, previous, oldest, total)
-	s.Balances = []view.Balance{
-		total[0].balance(newest + " against " + previous),
-		total[1].balance(newest + " against " + oldest),
+	s.BaseHead = "oldest"
+	if q.Base != "" {
+		s.BaseHead = "base"
 	}
-	s.GroupHeads = []string{"against " + previous, "against " + oldest}
-	for _, g := range bench.StepGroups() {
-		if t := groups[g]; t != nil {
-			s.Groups = append(s.Groups, view.GroupRow{Name: g, Cells: []view.GroupCell{t[0].cell(), t[1].cell()}})
+	s.Lead = homeLead(newest, previous, oldest, total)
+	s.Compared = total[0].count()+total[1].count() > 0
+	if configs := configsOf(now); !s.Compared && len(configs) > 1 {
+		s.Lead = []view.Part{
+			{Text: newest + " cannot be compared with another version here. Its "},
+			{Text: plural(len(configs), "config", "configs"), Href: "/configs?system=" + escape(system)}, {Text: " can be compared with each other."},
+		}
+	}
+	if s.Compared {
+		s.Balances = []view.Balance{
+			total[0].balance(newest + " against " + previous),
+			total[1].balance(newest + " against " + oldest),
+		}
+		s.GroupHeads = []string{"against " + previous, "against " + oldest}
+		for _, g := range bench.StepGroups() {
+			if t := groups[g]; t != nil {
+				s.Groups = append(s.Groups, view.GroupRow{Name: g, Cells: []view.GroupCell{t[0].cell(), t[1].cell()}})
+			}
 		}
 	}
 	s.MoversHead = "Furthest from " + oldest
@@ -433,19 +569,28 @@ func systemState(system string, rows []homeRow) view.SystemState {
 	return s
 }
 
+// configsOf lists the configs of rows.
+func configsOf(rows []homeRow) []string {
+	var out []string
+	for _, r := range rows {
+		out = appendNew(out, configName(r.key.Config))
+	}
+	return out
+}
+
 // common names the version that all rows are compared with, or says that each has
 // its own.
-func common(rows []homeRow, oldest bool) string {
+func common(rows []homeRow, base bool) string {
 	var names []string
 	for _, r := range rows {
-		if v := r.against(oldest); v != "" {
+		if v := r.against(base); v != "" {
 			names = appendNew(names, v)
 		}
 	}
 	switch {
 	case len(names) == 1:
 		return names[0]
-	case oldest:
+	case base:
 		return "the oldest of each"
 	}
 	return "the previous of each"
@@ -464,15 +609,32 @@ func measuredOn(now, all []homeRow) string {
 	var where []string
 	for _, server := range servers {
 		var builds, workloads []string
+		kind := "builds"
 		for _, r := range now {
 			if r.key.Server == server {
-				builds = appendNew(builds, r.build())
+				if b := r.build(); b != compare.Missing {
+					builds = appendNew(builds, b)
+				}
+				if r.key.Config != "" {
+					kind = "configs"
+				}
 				workloads = appendNew(workloads, r.key.Workload)
 			}
 		}
-		where = append(where, fmt.Sprintf("%s (%s; %s)", server, strings.Join(builds, ", "), strings.Join(workloads, ", ")))
+		what := []string{listed(builds, kind), listed(workloads, "workloads")}
+		what = slices.DeleteFunc(what, func(s string) bool { return s == "" })
+		where = append(where, strings.TrimSuffix(fmt.Sprintf("%s (%s)", orDash(server), strings.Join(what, "; ")), " ()"))
 	}
 	return fmt.Sprintf("measured on %d of %s: %s", len(servers), plural(len(of), "server", "servers"), strings.Join(where, ", "))
+}
+
+// listed names a few and counts many.
+func listed(names []string, many string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" })
+	if len(names) > 4 {
+		return strconv.Itoa(len(names)) + " " + many + ", " + names[0] + " … " + names[len(names)-1]
+	}
+	return strings.Join(names, ", ")
 }
 
 func homeLead(newest, previous, oldest string, total [2]tally) []view.Part {
@@ -599,13 +761,13 @@ func heatRows(system string, rows []homeRow, versions []string) ([]view.HeatStep
 		}
 		h := view.HeatRow{
 			Name: r.name(), Build: r.build(), Href: r.query(system, "").String(), Newest: r.newest(),
-			Against: r.against(false) + " · " + r.against(true),
+			Against: r.against(false) + " · " + orDash(r.against(true)),
 		}
 		if newer := versions[slices.Index(versions, r.newest())+1:]; len(newer) > 0 {
 			h.Behind, h.BehindTitle = fmt.Sprintf("%d behind", len(newer)), "not measured here: "+strings.Join(newer, ", ")
 		}
 		for _, s := range steps {
-			for i, by := range []map[string]*compare.Line{r.previous, r.oldest} {
+			for i, by := range []map[string]*compare.Line{r.previous, r.based} {
 				h.Cells = append(h.Cells, heatCell(system, r, by[s], s, i == 1))
 			}
 		}
@@ -614,7 +776,7 @@ func heatRows(system string, rows []homeRow, versions []string) ([]view.HeatStep
 	return heads, out
 }
 
-func heatCell(system string, r homeRow, l *compare.Line, step string, oldest bool) view.HeatCell {
+func heatCell(system string, r homeRow, l *compare.Line, step string, base bool) view.HeatCell {
 	if l == nil {
 		return view.HeatCell{}
 	}
@@ -623,10 +785,11 @@ func heatCell(system string, r homeRow, l *compare.Line, step string, oldest boo
 		return view.HeatCell{Text: compare.Missing}
 	}
 	q := r.query(system, step)
-	q.Base.Version = r.against(oldest)
+	q.Metric = l.Metric.Name
+	q.Base.Version = r.against(base)
 	return view.HeatCell{
 		Text: compare.FormatRatio(*p.Relative, nil, nil), Class: tint(*p, l.Metric.Direction), Href: q.String(),
-		Title: fmt.Sprintf("%s: %s / %s, %s", step, r.newest(), r.against(oldest), intervalText(*p)),
+		Title: fmt.Sprintf("%s: %s / %s, %s", step, r.newest(), r.against(base), intervalText(*p)),
 	}
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,11 @@ import (
 )
 
 func homeOf(series ...bench.Series) view.HomePage {
-	return newHomePage(homeInput{Series: series, Origin: "http://host"})
+	return homeAsked(homeQuery{}, series...)
+}
+
+func homeAsked(q homeQuery, series ...bench.Series) view.HomePage {
+	return newHomePage(homeInput{Query: q, System: "rocksdb", Systems: []string{"rocksdb"}, Series: series, Origin: "http://host"})
 }
 
 func TestHomeComparesTheNewestReleaseWithThePreviousAndTheOldest(t *testing.T) {
@@ -25,7 +30,7 @@ func TestHomeComparesTheNewestReleaseWithThePreviousAndTheOldest(t *testing.T) {
 		series(t, "qps", at("readrandom", onServer("arm")), repeats("9.0.0", 100), repeats("9.1.0", 10)), // does not have 10.1.0
 		series(t, "qps", at("revrange"), repeats("9.0.0", 100), repeats("10.1.0", 1)),                    // prepares
 	)
-	s := p.Systems[0]
+	s := p.System
 	if s.Heading != "RocksDB 10.1.0" {
 		t.Errorf("heading %q", s.Heading)
 	}
@@ -60,8 +65,8 @@ func TestHomeComparesTheNewestReleaseWithThePreviousAndTheOldest(t *testing.T) {
 func TestHomeClaimsNothingWithoutAnInterval(t *testing.T) {
 	t.Parallel()
 	p := homeOf(series(t, "qps", at("fillseq"), "9.0.0 100", "10.0.0 50"))
-	s := p.Systems[0]
-	if len(s.Movers) > 0 || s.Balances[0].Worse != "0" || s.Rows[0].Cells[0].Class != "x" {
+	s := p.System
+	if len(s.Movers) > 0 || s.Compared || len(s.Balances) > 0 || s.Rows[0].Cells[0].Class != "x" {
 		t.Errorf("two single runs are called something: %+v", s)
 	}
 	if got := plain(s.Lead); !strings.Contains(got, "cannot be compared yet") {
@@ -72,12 +77,83 @@ func TestHomeClaimsNothingWithoutAnInterval(t *testing.T) {
 func TestHomeOfASingleVersionHasNothingToCompare(t *testing.T) {
 	t.Parallel()
 	p := homeOf(series(t, "qps", at("fillseq"), repeats("9.0.0", 100)))
-	s := p.Systems[0]
+	s := p.System
 	if len(s.Rows) > 0 || len(s.Movers) > 0 || !strings.Contains(plain(s.Lead), "nothing else was measured") {
 		t.Errorf("%+v", s)
 	}
 	if len(p.Measured) != 1 || p.Measured[0].Versions != "9.0.0" || p.Measured[0].Count != "1 version" {
 		t.Errorf("measured %+v", p.Measured)
+	}
+}
+
+func TestHomeLooksAtTheReleaseAndAgainstTheBaseThatWereAskedFor(t *testing.T) {
+	t.Parallel()
+	all := []bench.Series{
+		series(t, "qps", at("fillseq"), repeats("8.0.0", 50), repeats("9.0.0", 100), repeats("10.0.0", 120), repeats("10.1.0", 60)),
+		series(t, "qps", at("fillseq", onServer("arm")), repeats("8.0.0", 100), repeats("10.0.0", 110)), // does not have 9.0.0
+	}
+	p := homeAsked(homeQuery{Newest: "10.0.0", Base: "9.0.0"}, all...)
+	if p.System.Heading != "RocksDB 10.0.0" || p.System.BaseHead != "base" {
+		t.Errorf("%q against the %s", p.System.Heading, p.System.BaseHead)
+	}
+	rows := p.System.Rows
+	if got := []string{rows[0].Name, rows[0].Cells[0].Text, rows[0].Cells[1].Text, rows[1].Name, rows[1].Cells[0].Text, rows[1].Cells[1].Text}; !slices.Equal(got, []string{"c2, cached", "1.20", "1.20", "arm, cached", "1.10", "—"}) {
+		t.Errorf("%q", got)
+	}
+	if rows[1].Against != "8.0.0 · —" {
+		t.Errorf("a row without the base is against %q", rows[1].Against)
+	}
+	one := homeAsked(homeQuery{Server: "arm"}, all...)
+	if len(one.System.Rows) != 1 || one.System.Heading != "RocksDB 10.0.0" || len(one.Measured) != 1 {
+		t.Errorf("one server: %+v", one.System)
+	}
+	none := homeAsked(homeQuery{Server: "nowhere"}, all...)
+	if none.System != nil || none.Nothing == "" || none.Empty != nil {
+		t.Errorf("an unknown server: %+v", none)
+	}
+}
+
+func TestHomeShowsOneSystemAndLeadsToTheOthers(t *testing.T) {
+	t.Parallel()
+	my := func(config string) func(*bench.Coordinate) {
+		return func(c *bench.Coordinate) {
+			c.System, c.Suite, c.Server, c.Compiler, c.Config, c.Clients = "myrocks", "ibench", "bee", "", config, 1
+		}
+	}
+	source := &fakeSource{series: []bench.Series{
+		series(t, "qps", at("fillseq"), repeats("9.0.0", 100), repeats("10.0.0", 120)),
+		series(t, "ips", at("l.i1", my("a0")), "8.0.28 100"), series(t, "ips", at("l.i1", my("a1")), "8.0.28 101"), series(t, "ips", at("l.i1", my("a2")), "8.0.28 99"),
+		series(t, "ips", at("l.i1", my("a3")), "8.0.28 80"), series(t, "ips", at("l.i1", my("a10")), "8.0.28 80"),
+	}}
+	h := newHandler(t, source)
+	d := page(t, h, "/")
+	if got := text(d, "h1"); got != "RocksDB 10.0.0" {
+		t.Errorf("the system with most samples stands first: %q", got)
+	}
+	if d.Find(".bar a[href='/?system=myrocks']").Length() != 1 {
+		t.Error("no way to the other system")
+	}
+	d = page(t, h, "/?system=myrocks")
+	if got := text(d, "h1"); got != "MyRocks 8.0.28" {
+		t.Errorf("%q", got)
+	}
+	if got := text(d, ".lead"); got != "8.0.28 cannot be compared with another version here. Its 5 configs can be compared with each other." {
+		t.Errorf("lead %q", got)
+	}
+	if n := d.Find(".lead a[href='/configs?system=myrocks']").Length(); n != 1 {
+		t.Error("no way to the configs")
+	}
+	if n := d.Find(".sb, .gr, .mv").Length(); n != 0 {
+		t.Errorf("%d tables of comparisons that were not made", n)
+	}
+	if got := text(d, "#measured tbody"); got != "bee, cached 5 configs, a0 … a108.0.28 1 version15—" {
+		t.Errorf("measured %q", got)
+	}
+	if got := get(t, h, "/?system=none"); got.Code != 200 {
+		t.Errorf("status %d", got.Code)
+	}
+	if got := get(t, h, "/?base=9.0.0&newest=8.0.0"); got.Code != 400 {
+		t.Errorf("status %d", got.Code)
 	}
 }
 
@@ -233,7 +309,7 @@ func TestTintsHaveFourStepsASide(t *testing.T) {
 	var got []string
 	for _, newest := range []float64{80, 88, 94, 97.5, 102.5, 106, 112, 130} {
 		p := homeOf(series(t, "qps", at("fillseq"), "9.0.0 100 100.1 99.9 100.05 99.95", fmt.Sprintf("10.0.0 %g %g", newest, newest)))
-		got = append(got, p.Systems[0].Rows[0].Cells[1].Class)
+		got = append(got, p.System.Rows[0].Cells[1].Class)
 	}
 	if want := "w4 w3 w2 w1 b1 b2 b3 b4"; strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)

@@ -220,45 +220,55 @@ func baseField(in chartsInput, a compared) view.Field {
 		b.Version = ""
 		f.Menu = append(f.Menu, view.ChoiceGroup{Name: "version", Words: true, Choices: []view.Choice{{Name: "the same version", Href: rebase(b), Current: base.Version == ""}}})
 	}
-	majors := chart.Majors(a.all)
-	for i, m := range majors {
-		end := len(a.all)
-		if i+1 < len(majors) {
-			end = majors[i+1].At
-		}
-		g := view.ChoiceGroup{Name: m.Name}
-		for _, v := range a.all[m.At:end] {
-			b := base
-			b.Version = v
-			g.Choices = append(g.Choices, view.Choice{Name: v, Href: rebase(b), Current: base.Version != "" && bench.CompareVersions(base.Version, v) == 0})
-		}
-		f.Menu = append(f.Menu, g)
-	}
+	f.Menu = append(f.Menu, versionChoices(a.all, func(v string) (string, bool) {
+		b := base
+		b.Version = v
+		return rebase(b), base.Version != "" && bench.CompareVersions(base.Version, v) == 0
+	})...)
 	f.Note = "Shift-click in a chart makes the version under it the base."
 	return f
 }
 
 func metricField(in chartsInput, a compared) view.Field {
-	f := view.Field{Label: "Metric", Value: a.comparison.Metric.Title, Long: len(in.Metrics) > 8}
-	var known, counters view.ChoiceGroup
-	for _, m := range in.Metrics {
-		c := view.Choice{
-			Name: m.Title, Title: m.About, Current: m.Name == in.Resolved.Metric,
-			Href: in.Given.with(func(q *chartsQuery) { q.Metric = m.Name }).String(),
+	return view.Field{
+		Label: "Metric", Value: a.comparison.Metric.Title, Long: len(in.Metrics) > 8,
+		Menu: metricChoices(in.Metrics, in.Resolved.Metric, func(name string) string {
+			return in.Given.with(func(q *chartsQuery) { q.Metric = name }).String()
+		}),
+	}
+}
+
+// versionChoices lists versions, a group per major.
+func versionChoices(versions []string, of func(version string) (href string, current bool)) []view.ChoiceGroup {
+	var groups []view.ChoiceGroup
+	majors := chart.Majors(versions)
+	for i, m := range majors {
+		end := len(versions)
+		if i+1 < len(majors) {
+			end = majors[i+1].At
 		}
+		g := view.ChoiceGroup{Name: m.Name}
+		for _, v := range versions[m.At:end] {
+			href, current := of(v)
+			g.Choices = append(g.Choices, view.Choice{Name: v, Href: href, Current: current})
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// metricChoices lists metrics, counters in a group of their own.
+func metricChoices(metrics []bench.MetricFacet, chosen string, href func(name string) string) []view.ChoiceGroup {
+	known, counters := view.ChoiceGroup{}, view.ChoiceGroup{Name: "counters"}
+	for _, m := range metrics {
+		c := view.Choice{Name: m.Title, Title: m.About, Current: m.Name == chosen, Href: href(m.Name)}
 		if strings.HasPrefix(m.Name, "ticker_") || strings.HasPrefix(m.Name, "perf_") {
 			counters.Choices = append(counters.Choices, c)
 			continue
 		}
 		known.Choices = append(known.Choices, c)
 	}
-	counters.Name = "counters"
-	for _, g := range []view.ChoiceGroup{known, counters} {
-		if len(g.Choices) > 0 {
-			f.Menu = append(f.Menu, g)
-		}
-	}
-	return f
+	return slices.DeleteFunc([]view.ChoiceGroup{known, counters}, func(g view.ChoiceGroup) bool { return len(g.Choices) == 0 })
 }
 
 // presets are the ranges of versions: one per major that was measured, a few of

@@ -104,7 +104,7 @@ func newVersionPage(in versionInput) view.VersionPage {
 		return p
 	}
 
-	rows := homeRows(in.Series, in.System)
+	rows := homeRows(in.Series, homeQuery{})
 	rows = slices.DeleteFunc(rows, func(r homeRow) bool { return !slices.Contains(r.versions, in.Version) })
 	var total tally
 	p.Steps, p.Rows = versionResults(in, rows, &total)
