@@ -37,8 +37,9 @@ type ChangeBody struct {
 	OneRun             bool             `json:"one_run" doc:"rests on a single sample"`
 	NewCampaign        bool             `json:"new_campaign" doc:"the measuring paused between the two versions"`
 	CommonMode         *commonModeBody  `json:"common_mode"`
-	SeenOn             []sightingBody   `json:"seen_on"`
-	NotSeenOn          []sightingBody   `json:"not_seen_on"`
+	SeenOn             []sightingBody   `json:"seen_on" doc:"the same step elsewhere: moved the same way, beyond its noise, by at least half as much"`
+	NotSeenOn          []sightingBody   `json:"not_seen_on" doc:"its interval excludes half as much"`
+	CannotTellOn       []sightingBody   `json:"cannot_tell_on" doc:"measured there, and neither of both can be said"`
 	Status             bench.Triage     `json:"status"`
 	FixedIn            string           `json:"fixed_in,omitempty"`
 	Owner              string           `json:"owner,omitempty"`
@@ -230,7 +231,7 @@ func newChangeBody(c bench.Change, e compare.Evidence) ChangeBody {
 		From:   c.From, To: c.To, Kind: c.Kind(c.Metric.Direction), Shape: c.Shape,
 		Relative: math.Exp(c.Effect), RelativeLow: math.Exp(c.Low), RelativeHigh: math.Exp(c.High), RelativeNeighbours: math.Exp(c.Neighbours),
 		P: c.PHere, PSeries: c.P, NBefore: c.Before.N, NAfter: c.After.N, OneRun: c.OneRun, NewCampaign: c.NewCampaign,
-		SeenOn: sightings(e.Seen), NotSeenOn: sightings(e.NotSeen),
+		SeenOn: sightings(e.Seen), NotSeenOn: sightings(e.NotSeen), CannotTellOn: sightings(e.CannotTell),
 		Status: c.Triage, FixedIn: c.FixedIn, Owner: c.Owner, Issue: c.IssueURL, Dissolved: c.Dissolved, Updated: c.Updated,
 	}
 	if c.Back != "" {

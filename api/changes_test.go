@@ -32,6 +32,7 @@ type change struct {
 	NewCampaign        bool               `json:"new_campaign"`
 	SeenOn             []bench.Coordinate `json:"seen_on"`
 	NotSeenOn          []bench.Coordinate `json:"not_seen_on"`
+	CannotTellOn       []bench.Coordinate `json:"cannot_tell_on"`
 	Status             string
 	FixedIn            string `json:"fixed_in"`
 	Owner, Issue       string
@@ -101,8 +102,8 @@ func TestChangesAreFoundWithTheirEvidence(t *testing.T) {
 		t.Errorf("%+v", up)
 	}
 	// The other server was looked at and does not show it.
-	if !slices.ContainsFunc(down.NotSeenOn, func(c bench.Coordinate) bool { return c.Server == "u5" && c.Step == "readrandom" }) || len(down.SeenOn) != 0 {
-		t.Errorf("seen %v, not seen %v", down.SeenOn, down.NotSeenOn)
+	if !slices.ContainsFunc(down.NotSeenOn, func(c bench.Coordinate) bool { return c.Server == "u5" && c.Step == "readrandom" }) || len(down.SeenOn) != 0 || down.CannotTellOn == nil || len(down.CannotTellOn) != 0 {
+		t.Errorf("seen %v, not seen %v, cannot tell %v", down.SeenOn, down.NotSeenOn, down.CannotTellOn)
 	}
 	for query, want := range map[string]string{
 		"kind=regression":               "readrandom",

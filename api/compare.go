@@ -79,6 +79,7 @@ type (
 		Verdict      string         `json:"verdict" enum:"better,worse,undecided,moved," doc:"undecided: cannot be told from 1.00; empty where the noise is unknown"`
 		Runs         []int64        `json:"runs"`
 		Mixed        bool           `json:"mixed,omitempty" doc:"samples of different builds: not repeats"`
+		Bimodal      bool           `json:"bimodal,omitempty" doc:"the samples fall into two groups: the median says little"`
 		Flagged      bool           `json:"flagged,omitempty" doc:"not to be compared: see the warnings of its runs"`
 		Practical    *practicalBody `json:"practical,omitempty"`
 	}
@@ -306,7 +307,7 @@ func (in *ArmsInput) rows(a *compare.Arms) []armRowBody {
 			}
 			cell := armCellBody{
 				Arm: c.Arm, N: c.N, Value: c.Value, Min: c.Min, Max: c.Max, Relative: c.Relative, RelativeLow: c.Low, RelativeHigh: c.High,
-				Verdict: string(c.Verdict), Runs: c.Runs, Mixed: c.Mixed, Flagged: c.Flagged,
+				Verdict: string(c.Verdict), Runs: c.Runs, Mixed: c.Mixed, Bimodal: c.Bimodal, Flagged: c.Flagged,
 			}
 			if p := c.Practical; p != nil {
 				cell.Practical = &practicalBody{p.Worse, orEmpty(p.Reasons), p.Ratio, p.Seconds, p.Slow, p.BaseSlow}

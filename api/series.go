@@ -86,6 +86,7 @@ type (
 		Runs         []int64  `json:"runs"`
 		Step         string   `json:"step,omitempty" doc:"with family=1: the step measured here"`
 		Mixed        bool     `json:"mixed,omitempty" doc:"samples of different builds: not repeats"`
+		Bimodal      bool     `json:"bimodal,omitempty" doc:"the samples fall into two groups: the median says little"`
 		Flagged      bool     `json:"flagged,omitempty" doc:"not to be compared: see the warnings of its runs"`
 	}
 	lineBody struct {
@@ -188,7 +189,7 @@ func newSeriesBody(c compare.Comparison, families bool) seriesBody {
 			q := pointBody{
 				Version: p.Version, N: p.N, Value: p.Value, Min: p.Min, Max: p.Max,
 				Relative: p.Relative, RelativeLow: p.Low, RelativeHigh: p.High,
-				Runs: p.Runs, Mixed: p.Mixed, Flagged: p.Flagged,
+				Runs: p.Runs, Mixed: p.Mixed, Bimodal: p.Bimodal, Flagged: p.Flagged,
 			}
 			if families {
 				q.Step = p.Step
@@ -207,7 +208,7 @@ func newSeriesBody(c compare.Comparison, families bool) seriesBody {
 var csvHeader = []string{
 	"system", "suite", "server", "workload", "step", "compiler", "config", "clients", "metric", "unit", "direction",
 	"version", "n", "value", "min", "max", "base_version", "base_compiler", "base_config", "base_value",
-	"relative", "relative_low", "relative_high", "runs", "mixed", "flagged",
+	"relative", "relative_low", "relative_high", "runs", "mixed", "flagged", "bimodal",
 }
 
 // WriteCSV writes a comparison with one row a point. Numbers stay numbers;
@@ -229,7 +230,7 @@ func WriteCSV(w io.Writer, c compare.Comparison) error {
 				csvText(p.Version), strconv.Itoa(p.N), number(&p.Value), number(&p.Min), number(&p.Max),
 				csvText(c.Base.Version), csvText(c.Base.Compiler), csvText(c.Base.Config), number(l.BaseValue),
 				number(p.Relative), number(p.Low), number(p.High), strings.Join(runs, " "),
-				strconv.FormatBool(p.Mixed), strconv.FormatBool(p.Flagged),
+				strconv.FormatBool(p.Mixed), strconv.FormatBool(p.Flagged), strconv.FormatBool(p.Bimodal),
 			}
 			if err := out.Write(row); err != nil {
 				return err

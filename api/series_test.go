@@ -486,7 +486,7 @@ func TestCSVGuardsTextAndLeavesNumbers(t *testing.T) {
 		}
 		want := map[string]string{
 			"clients": "-1", "value": "-5.25", "min": "1.7976931348623157e+308", "max": "1e-07", "base_value": "-5.25",
-			"relative": "", "relative_low": "1e-07", "relative_high": "", "runs": "3 4", "n": "1", "mixed": "false", "flagged": "false",
+			"relative": "", "relative_low": "1e-07", "relative_high": "", "runs": "3 4", "n": "1", "mixed": "false", "flagged": "false", "bimodal": "false",
 			"metric": "qps", "unit": "1/s", "direction": "higher",
 		}
 		for _, name := range []string{"system", "suite", "server", "workload", "step", "compiler", "config", "version", "base_version", "base_compiler", "base_config"} {

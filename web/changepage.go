@@ -522,13 +522,20 @@ func changeFacts(in changeInput, j compare.Judged) []view.FactPair {
 	add("Found", textPart(found))
 	add("In the series", textPart("p "+pText(c.P)+" for any such change in an unchanged one"))
 	add("Runs", textPart(fmt.Sprintf("n = %d before, %d after", c.Before.N, c.After.N)))
-	if len(j.Evidence.Seen) > 0 {
-		add("Seen on", textPart(compare.Places(c.Coordinate, j.Evidence.Seen, j.Evidence.NotSeen, 6)))
+	e := j.Evidence
+	for _, x := range []struct {
+		term         string
+		list, others []compare.Sighting
+	}{
+		{"Seen on", e.Seen, slices.Concat(e.NotSeen, e.CannotTell)},
+		{"Not seen on", e.NotSeen, slices.Concat(e.Seen, e.CannotTell)},
+		{"Cannot tell", e.CannotTell, slices.Concat(e.Seen, e.NotSeen)},
+	} {
+		if len(x.list) > 0 {
+			add(x.term, textPart(compare.Places(c.Coordinate, x.list, x.others, 6)))
+		}
 	}
-	if len(j.Evidence.NotSeen) > 0 {
-		add("Not seen on", textPart(compare.Places(c.Coordinate, j.Evidence.NotSeen, j.Evidence.Seen, 6)))
-	}
-	if !slices.ContainsFunc(append(slices.Clone(j.Evidence.Seen), j.Evidence.NotSeen...), func(s compare.Sighting) bool { return s.Compiler != c.Compiler }) {
+	if !slices.ContainsFunc(e.Elsewhere(), func(s compare.Sighting) bool { return s.Compiler != c.Compiler }) {
 		add("Compiler", textPart(fmt.Sprintf("only %s measured here, so code and compiler cannot be told apart", compilerName(c.Compiler))))
 	}
 	return out
@@ -563,7 +570,7 @@ func changeCite(in changeInput, j compare.Judged) string {
 		fmt.Fprintf(&b, " Look twice: %s.", markdown(words))
 	}
 	if len(j.Evidence.Seen) > 0 {
-		fmt.Fprintf(&b, " Also on %s.", markdown(compare.Places(c.Coordinate, j.Evidence.Seen, j.Evidence.NotSeen, 6)))
+		fmt.Fprintf(&b, " Also on %s.", markdown(compare.Places(c.Coordinate, j.Evidence.Seen, slices.Concat(j.Evidence.NotSeen, j.Evidence.CannotTell), 6)))
 	}
 	fmt.Fprintf(&b, "\n%s%s", in.Origin, changeHref(c.ID))
 	return b.String()
@@ -732,20 +739,23 @@ func elseTable(in changeInput, j compare.Judged) view.ElseTable {
 		}
 	}
 	told := map[bench.Coordinate]bool{c.Coordinate: true}
-	for _, s := range append(slices.Clone(j.Evidence.Seen), j.Evidence.NotSeen...) {
+	for _, s := range j.Evidence.Elsewhere() {
 		r := row(s.Coordinate, placeText(s.Coordinate), s)
+		var hints []string
 		if s.Step != c.Step {
-			r.Hint = s.Step
+			hints = append(hints, s.Step)
 		}
+		if slices.Contains(j.Evidence.CannotTell, s) {
+			hints = append(hints, "cannot tell")
+		}
+		r.Hint = strings.Join(hints, ", ")
 		elsewhere.Rows = append(elsewhere.Rows, r)
 		told[s.Coordinate] = true
 	}
 	elsewhere.Rows = append(elsewhere.Rows, notMeasured(in, told, lines)...)
 	t.Groups = append(t.Groups, elsewhere)
 	others := view.ElseGroup{Title: "other steps of the same runs, " + placeText(c.Coordinate)}
-	list := append(slices.Clone(j.Evidence.Alike), j.Evidence.Steady...)
-	slices.SortStableFunc(list, func(a, b compare.Sighting) int { return bench.CompareSteps(a.Step, b.Step) })
-	for _, s := range list {
+	for _, s := range j.Evidence.SameRuns() {
 		others.Rows = append(others.Rows, row(s.Coordinate, s.Step, s))
 	}
 	if len(others.Rows) > 0 {
@@ -783,6 +793,8 @@ func notMeasured(in changeInput, told map[bench.Coordinate]bool, lines []compare
 			p.words = "not measured: starts at " + oldest
 		case bench.CompareVersions(newest, c.To) < 0:
 			p.words = "not measured: ends at " + newest
+		case l.Multiplier <= 0 && l.At(c.From) != nil && l.At(c.To) != nil:
+			p.words = "measured too seldom to know its noise"
 		}
 		if at[p] == nil {
 			order = append(order, p)

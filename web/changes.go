@@ -330,7 +330,7 @@ func changeRow(x compare.Judged) view.ChangeRow {
 		Tags: doubtTags(x.Doubts), State: triageText(x.Change), StateClass: string(x.Triage), Owner: x.Owner, Issue: issueLink(x.IssueURL),
 	}
 	if len(x.Evidence.Seen) > 0 {
-		row.Also = "also on " + compare.Places(x.Coordinate, x.Evidence.Seen, x.Evidence.NotSeen, 3)
+		row.Also = "also on " + compare.Places(x.Coordinate, x.Evidence.Seen, slices.Concat(x.Evidence.NotSeen, x.Evidence.CannotTell), 3)
 	}
 	if x.Dissolved != nil {
 		row.Dissolved = "dissolved " + x.Dissolved.UTC().Format("2006-01-02")

@@ -723,8 +723,21 @@ func remarks(f chart.Figure, c compare.Comparison) []view.Fact {
 		if len(mixed) > 0 {
 			out = append(out, fact(name+"samples of different builds, no repeats: "+strings.Join(mixed, ", ")))
 		}
+		var groups []string
+		for _, at := range f.Lines[i].Bimodal {
+			p := pointAt(l, c.Versions[at])
+			groups = append(groups, fmt.Sprintf("%s (%s)", c.Versions[at], groupsText(*p)))
+		}
+		if len(groups) > 0 {
+			out = append(out, fact(name+"samples in two groups, the median says little: "+strings.Join(groups, ", ")))
+		}
 	}
 	return out
+}
+
+// groupsText names the two groups that the samples of a point fall into.
+func groupsText(p compare.Point) string {
+	return "around " + compare.FormatShort(p.GroupLow) + " and " + compare.FormatShort(p.GroupHigh)
 }
 
 // uniformInterval reports whether all ratios of a single line but the base's own
@@ -840,6 +853,9 @@ func (t tableMaker) cell(l compare.Line, version string) view.Cell {
 		c.Relative, c.Class, c.Title = "× "+c.Relative, "fl", "not comparable: the run carries a warning"
 	} else if p.N > 1 {
 		c.Title = fmt.Sprintf("n = %d, %s to %s", p.N, compare.FormatFull(p.Min), compare.FormatFull(p.Max))
+		if p.Bimodal {
+			c.Title += ", in two groups " + groupsText(*p)
+		}
 	}
 	return c
 }

@@ -370,6 +370,14 @@ func TestMixedBuildsAreNoRepeats(t *testing.T) {
 	}
 }
 
+func TestSamplesInTwoGroupsAreSaidUnderTheChart(t *testing.T) {
+	t.Parallel()
+	p := mustBuild(t, "", series(t, "qps", at("fillseq"), "8.0.0 1000 1500 1001 1501", "8.1.0 1000"))
+	if got := plain(p.Charts[0].Remarks[0].Parts); got != "samples in two groups, the median says little: 8.0.0 (around 1000 and 1500)" {
+		t.Errorf("remark %q", got)
+	}
+}
+
 func TestStepLinksCarryTheView(t *testing.T) {
 	t.Parallel()
 	p := mustBuild(t, "base=8.0.0&scale=fit&at=9.0.0", series(t, "qps", at("a&b=c"), "8.0.0 1", "9.0.0 2"))

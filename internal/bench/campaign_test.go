@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -46,5 +48,41 @@ func TestCampaigns(t *testing.T) {
 	utc := func(hour int) LocalTime { return ZonedTime(time.Date(2023, 11, 9, hour, 0, 0, 0, time.UTC)) }
 	if got := Campaigns([]LocalTime{pacific, utc(14), utc(15), utc(16)}); !slices.Equal(got, []int{2, 1, 1, 1}) {
 		t.Errorf("%v, want the run at 22:00 UTC in a campaign of its own", got)
+	}
+}
+
+// The c2 runs of the published archive paused before 6.20.4, 8.4.4 and 8.7.3, and not
+// before 6.3.6, 6.10.4 and 8.6.7.
+func TestCampaignsOfAnArchive(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/starts.c2.cached.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var versions []string
+	var starts []LocalTime
+	for line := range strings.Lines(string(text)) {
+		version, date, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		start, err := ParseLocalTime(date)
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions, starts = append(versions, version), append(starts, start)
+	}
+	numbers := Campaigns(starts)
+	of := func(version string) int { return numbers[slices.Index(versions, version)] }
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"6.19.4", "6.20.4", true}, {"8.3.3", "8.4.4", true}, {"8.6.7", "8.7.3", true},
+		{"6.2.4", "6.3.6", false}, {"6.9.4", "6.10.4", false}, {"8.5.4", "8.6.7", false},
+	} {
+		if got := of(c.from) != of(c.to); got != c.want {
+			t.Errorf("new campaign from %s to %s: %v, want %v", c.from, c.to, got, c.want)
+		}
 	}
 }

@@ -66,6 +66,10 @@ type Point struct {
 	// Mixed: the samples come from builds with different git hashes. They are
 	// not repeats of one build.
 	Mixed bool
+	// Bimodal: the samples fall into two groups, see [stats.Bimodal], around
+	// GroupLow and GroupHigh; the median says little of them.
+	Bimodal             bool
+	GroupLow, GroupHigh float64
 	// Flagged: no sample of this point may be compared (assertions enabled,
 	// nothing found …). It is drawn, marked, and kept out of noise and changes.
 	Flagged bool
@@ -88,6 +92,8 @@ type Line struct {
 	// Multiplier turns a standard error into the half width of an interval; 0
 	// when the noise is unknown.
 	Multiplier float64
+	// logs are, by point, ln of the samples that may be compared with others.
+	logs [][]float64
 }
 
 // Comparison is a set of lines over one version axis.
@@ -128,14 +134,26 @@ func Compare(series []bench.Series, opt Options) Comparison {
 	}
 	// The range is cut after dividing: the base may lie outside of it.
 	for i := range lines {
-		lines[i].Points = slices.DeleteFunc(lines[i].Points, func(p Point) bool {
-			return !within(p.Version, opt.From, opt.To)
-		})
+		lines[i].cut(opt.From, opt.To)
 		lines[i].Members = shown(lines[i])
 	}
 	c.Lines = lines
 	c.Versions = versionsOf(lines)
 	return c
+}
+
+// cut leaves the points within a range of versions.
+func (l *Line) cut(from, to string) {
+	n := 0
+	for i := range l.Points {
+		if within(l.Points[i].Version, from, to) {
+			l.Points[n], l.logs[n] = l.Points[i], l.logs[i]
+			n++
+		}
+	}
+	clear(l.Points[n:])
+	clear(l.logs[n:])
+	l.Points, l.logs = l.Points[:n], l.logs[:n]
 }
 
 // shown gives the members of a line's family that its points are of; all of
@@ -287,7 +305,15 @@ func newLine(s source, cache *Cache) Line {
 		}
 		logs = append(logs, lg)
 	}
-	l.Noise = cache.estimate(logs).WithFloor(relativeResolution(s.Points))
+	resolution := relativeResolution(s.Points)
+	l.logs = logs
+	for i := range l.Points {
+		if low, high, ok := stats.Bimodal(logs[i], resolution); ok {
+			p := &l.Points[i]
+			p.Bimodal, p.GroupLow, p.GroupHigh = true, math.Exp(low), math.Exp(high)
+		}
+	}
+	l.Noise = cache.estimate(logs).WithFloor(resolution)
 	if l.Noise.OK && l.Noise.SD > 0 {
 		if half, ok := stats.RatioHalfWidth(l.Noise, 1, 1, Level); ok {
 			l.Multiplier = half / (l.Noise.SD * math.Sqrt2)

@@ -170,6 +170,22 @@ func TestMedianMinMaxOfRepeatsAndMixedBuilds(t *testing.T) {
 	}
 }
 
+func TestSamplesInTwoGroupsAreSaid(t *testing.T) {
+	t.Parallel()
+	l := Compare([]bench.Series{series(t, coordinate("fillseq", "gcc"), "8.7.3 1000,1500,1001,1501", "8.8.0 1000,1010,1005,1015", "8.9.0 1000,1500")}, Options{From: "8.7.3"}).Lines[0]
+	p := l.At("8.7.3")
+	if !p.Bimodal {
+		t.Fatalf("%+v", *p)
+	}
+	near(t, "low", &p.GroupLow, 1000.5, 0.01)
+	near(t, "high", &p.GroupHigh, 1500.5, 0.01)
+	for _, v := range []string{"8.8.0", "8.9.0"} {
+		if p := l.At(v); p.Bimodal || p.GroupLow != 0 {
+			t.Errorf("%s: %+v", v, *p)
+		}
+	}
+}
+
 func TestFlaggedSamplesCountOnlyAlone(t *testing.T) {
 	t.Parallel()
 	c := Compare([]bench.Series{series(t, coordinate("fillseq", "gcc"), "7.8.3 100,50!", "7.9.2 60!")}, Options{Base: Base{Version: "7.8.3"}})

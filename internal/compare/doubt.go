@@ -16,7 +16,7 @@ type DoubtKind string
 const (
 	DoubtCampaign   DoubtKind = "campaign"   // the measuring paused where the change lies
 	DoubtCommon     DoubtKind = "common"     // most steps of the same runs moved alike
-	DoubtUnseen     DoubtKind = "unseen"     // elsewhere the same step did not move
+	DoubtUnseen     DoubtKind = "unseen"     // elsewhere the same step certainly did not move as much
 	DoubtOneRun     DoubtKind = "one run"    // rests on a single sample that nothing else supports
 	DoubtResolution DoubtKind = "resolution" // the source cannot show much less than the effect
 	DoubtWork       DoubtKind = "work"       // other work was done, not the same work slower
@@ -44,7 +44,7 @@ func Doubts(c bench.Change, e Evidence, resolution float64) []Doubt {
 		out = append(out, Doubt{DoubtCommon, fmt.Sprintf("common mode %d of %d", moved, of), commonEvidence(c, e)})
 	}
 	if len(e.NotSeen) > 0 {
-		out = append(out, Doubt{DoubtUnseen, "not seen on " + Places(c.Coordinate, e.NotSeen, e.Seen, placesShort), unseenEvidence(c, e)})
+		out = append(out, Doubt{DoubtUnseen, "not seen on " + Places(c.Coordinate, e.NotSeen, slices.Concat(e.Seen, e.CannotTell), placesShort), unseenEvidence(c, e)})
 	}
 	if c.OneRun && len(e.Seen) == 0 {
 		out = append(out, Doubt{DoubtOneRun, "one run", "it rests on a single run, and no other series moved with it: one bad run would look the same"})
@@ -76,6 +76,9 @@ func commonEvidence(c bench.Change, e Evidence) string {
 	if len(e.Steady) > 0 {
 		text += "; did not: " + list(e.Steady)
 	}
+	if len(e.Unclear) > 0 {
+		text += "; cannot tell: " + list(e.Unclear)
+	}
 	return text + ". Unrelated steps rarely change at one release: look at what they share, the machine, the build and the kernel, before the code of one"
 }
 
@@ -90,6 +93,9 @@ func unseenEvidence(c bench.Change, e Evidence) string {
 	text := "across the same versions elsewhere: " + list(e.NotSeen)
 	if len(e.Seen) > 0 {
 		text += "; seen on " + list(e.Seen)
+	}
+	if len(e.CannotTell) > 0 {
+		text += "; cannot tell: " + list(e.CannotTell)
 	}
 	return text
 }
@@ -130,7 +136,7 @@ func compilerText(c string) string {
 
 // Places names where sightings are, other servers first, at most so many of them:
 // u5, iodir and 2 more. A server stands for all that was measured there where the
-// sightings of the other kind have nothing of it.
+// sightings of the other kinds have nothing of it.
 func Places(from bench.Coordinate, list, others []Sighting, most int) string {
 	var names []string
 	add := func(name string) {

@@ -6,19 +6,22 @@ import (
 	"sort"
 
 	"github.com/relqps/relqps/internal/bench"
+	"github.com/relqps/relqps/internal/stats"
 )
 
 // Evidence is what other series say about a change. It is listed, never turned
-// into a verdict.
+// into a verdict. One rule decides of all of them, [stats.Sight]: a series that
+// is too noisy to tell is not counted among those that did not move.
 type Evidence struct {
 	// Alike are the other steps of the same runs that moved the same way at the
-	// same versions, Steady those that did not: many alike point to something
-	// that all steps share (machine, build, kernel) before the code of one.
-	Alike, Steady []Sighting
-	// Seen and NotSeen are the same step elsewhere (another server, workload,
-	// compiler, config or number of clients), where it was measured across the
-	// change. Where it was not, it is in neither.
-	Seen, NotSeen []Sighting
+	// same versions, Steady those that did not, Unclear those that cannot tell:
+	// many alike point to something that all steps share (machine, build, kernel)
+	// before the code of one.
+	Alike, Steady, Unclear []Sighting
+	// Seen, NotSeen and CannotTell are the same step elsewhere (another server,
+	// workload, compiler, config or number of clients), where it was measured
+	// across the change and its noise is known. Where not, it is in none.
+	Seen, NotSeen, CannotTell []Sighting
 }
 
 // Sighting is how another series moved across the versions of a change.
@@ -27,10 +30,18 @@ type Sighting struct {
 	Ratio, Low, High float64
 }
 
-// window is how many versions on each side of a lasting change another series
-// is judged by: enough to beat the noise of one run, few enough to be about
-// this change.
-const window = 3
+// Elsewhere lists the sightings of the same step: those that show the change
+// first, then those that do not, last those that cannot tell. The caller owns
+// the slice.
+func (e Evidence) Elsewhere() []Sighting { return slices.Concat(e.Seen, e.NotSeen, e.CannotTell) }
+
+// SameRuns lists the sightings of the other steps of the same runs in the order
+// of steps. The caller owns the slice.
+func (e Evidence) SameRuns() []Sighting {
+	list := slices.Concat(e.Alike, e.Steady, e.Unclear)
+	slices.SortStableFunc(list, func(a, b Sighting) int { return bench.CompareSteps(a.Step, b.Step) })
+	return list
+}
 
 // Gather collects the evidence on a change from lines of the same metric. Lines
 // of steps that only prepare are left out, as is the change's own.
@@ -49,35 +60,35 @@ func Gather(c bench.Change, lines []Line) Evidence {
 		if sameStep == sameRuns {
 			continue // neither the same step elsewhere nor another step of the same runs
 		}
-		s, ok := at.across(l)
-		if !ok {
+		found := at.across(l)
+		if !found.OK {
 			continue
 		}
-		alike := s.like(c.Effect)
-		switch {
-		case sameRuns && alike:
-			e.Alike = append(e.Alike, s)
-		case sameRuns:
-			e.Steady = append(e.Steady, s)
-		case alike:
-			e.Seen = append(e.Seen, s)
-		default:
-			e.NotSeen = append(e.NotSeen, s)
-		}
+		e.list(sameRuns, stats.Sight(c.Effect, found), sightingOf(l.Coordinate, found))
 	}
 	return e
 }
 
-// likeShare is the part of a change's effect that another series must show to
-// have moved alike: with little noise it may move a tenth as far for reasons of
-// its own.
-const likeShare = 0.4
+// list adds a sighting to those of its kind.
+func (e *Evidence) list(sameRuns bool, seen stats.Sighting, s Sighting) {
+	into := &e.CannotTell
+	switch {
+	case sameRuns && seen == stats.Seen:
+		into = &e.Alike
+	case sameRuns && seen == stats.NotSeen:
+		into = &e.Steady
+	case sameRuns:
+		into = &e.Unclear
+	case seen == stats.Seen:
+		into = &e.Seen
+	case seen == stats.NotSeen:
+		into = &e.NotSeen
+	}
+	*into = append(*into, s)
+}
 
-// like reports whether a sighting is a move in the direction of an effect (ln),
-// beyond noise and of a comparable size.
-func (s Sighting) like(effect float64) bool {
-	beyond := effect > 0 && s.Low > 1 || effect < 0 && s.High < 1
-	return beyond && math.Abs(math.Log(s.Ratio)) >= likeShare*math.Abs(effect)
+func sightingOf(c bench.Coordinate, e stats.Estimate) Sighting {
+	return Sighting{Coordinate: c, Ratio: math.Exp(e.Effect), Low: math.Exp(e.Effect - e.Half), High: math.Exp(e.Effect + e.Half)}
 }
 
 // placed is a change with the keys of its versions.
@@ -90,49 +101,19 @@ func locate(c bench.FoundChange) placed {
 	return placed{c, bench.VersionKey(c.From), bench.VersionKey(c.To), bench.VersionKey(c.Back)}
 }
 
-// across gives how a line moved across a change: of a lasting one the mean of up
-// to [window] versions on either side, of a spike its version against its
-// neighbours. ok is false where the line was not measured on both sides, or its
-// noise is unknown.
-func (c placed) across(l *Line) (s Sighting, ok bool) {
-	if l.Multiplier <= 0 {
-		return s, false
-	}
-	var before, after side
-	switch c.Shape {
-	case bench.ShapeSpike:
-		from, out := l.placeOf(c.from)
-		for i := from; i < out; i++ {
-			before.add(&l.Points[i])
-		}
-		end := len(l.Points)
+// across gives how a line moved across a change, see [stats.EffectAt]. It is not
+// OK where the line was not measured on both sides, or its noise is unknown.
+func (c placed) across(l *Line) stats.Estimate {
+	_, from := l.placeOf(c.from)
+	to, _ := l.placeOf(c.to)
+	back := -1
+	if c.Shape == bench.ShapeSpike {
+		back = len(l.Points)
 		if c.Back != "" {
-			var last int
-			end, last = l.placeOf(c.back)
-			for i := end; i < last; i++ {
-				before.add(&l.Points[i])
-			}
-		}
-		for i, _ := l.placeOf(c.to); i < end; i++ {
-			after.add(&l.Points[i])
-		}
-	default:
-		_, end := l.placeOf(c.from)
-		for i := end - 1; i >= 0 && len(before.points) < window; i-- {
-			before.add(&l.Points[i])
-		}
-		slices.Reverse(before.points)
-		for i, _ := l.placeOf(c.to); i < len(l.Points) && len(after.points) < window; i++ {
-			after.add(&l.Points[i])
+			back, _ = l.placeOf(c.back)
 		}
 	}
-	b, a := before.sum(), after.sum()
-	if b.n == 0 || a.n == 0 {
-		return s, false
-	}
-	ln := a.mean - b.mean
-	half := l.Multiplier * l.Noise.SD * math.Sqrt(1/float64(a.n)+1/float64(b.n))
-	return Sighting{Coordinate: l.Coordinate, Ratio: math.Exp(ln), Low: math.Exp(ln - half), High: math.Exp(ln + half)}, true
+	return stats.EffectAt(l.logs, l.Multiplier*l.Noise.SD, from-1, to, back)
 }
 
 // placeOf gives the range of the points of a version by its key, which is empty
@@ -144,38 +125,11 @@ func (l *Line) placeOf(key string) (first, end int) {
 	return first, end
 }
 
-// side is the points on one side of a change.
-type side struct{ points []*Point }
-
-// add takes a point that may be compared, and passes over others.
-func (s *side) add(p *Point) {
-	if p.HasLog && !p.Flagged {
-		s.points = append(s.points, p)
-	}
-}
-
-type mean struct {
-	mean float64
-	n    int
-}
-
-func (s *side) sum() mean {
-	var m mean
-	for _, p := range s.points {
-		m.mean += p.Log * float64(p.N)
-		m.n += p.N
-	}
-	if m.n > 0 {
-		m.mean /= float64(m.n)
-	}
-	return m
-}
-
 // CommonMode says how many of how many steps of the same runs moved alike, the
-// change's own counted. ok is set where that is worth a remark: at least three,
-// and at least half.
+// change's own counted; those that cannot tell are among the many. ok is set where
+// that is worth a remark: at least three, and at least half.
 func (e Evidence) CommonMode() (moved, of int, ok bool) {
 	moved = len(e.Alike) + 1
-	of = moved + len(e.Steady)
+	of = moved + len(e.Steady) + len(e.Unclear)
 	return moved, of, moved >= togetherLeast && float64(moved) >= togetherShare*float64(of)
 }

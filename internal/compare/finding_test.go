@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -361,5 +362,102 @@ func TestOtherWorkIsADoubt(t *testing.T) {
 	fell := change(t, 1, at, "5.2.1", "5.3.7", 0.2)
 	if d, ok := WorkDiffers(fell, MetricMoves(fell, []Line{lineOf(t, metricSeries(t, at, "compaction_write_gb", "5.2.1 100", "5.3.7 21"))})); ok {
 		t.Errorf("%+v", d)
+	}
+}
+
+func TestEvidenceIsSeenNotSeenOrCannotTell(t *testing.T) {
+	t.Parallel()
+	at := coordinate("fillseq", "gcc")
+	// words makes a series that moves by a ratio at 8.6.0, with noise of so many
+	// thousandths around every version.
+	words := func(ratio float64, noise int) []string {
+		var out []string
+		for i := range 12 {
+			n := 100_000.0
+			if i >= 6 {
+				n *= ratio
+			}
+			d := n * float64(noise) / 1000
+			out = append(out, fmt.Sprintf("8.%d.0 %.0f,%.0f,%.0f", i, n-d, n, n+d))
+		}
+		return out
+	}
+	on := func(server, step string, ratio float64, noise int) Line {
+		c := at
+		c.Server, c.Step = server, step
+		return lineOf(t, series(t, c, words(ratio, noise)...))
+	}
+	c := change(t, 1, at, "8.5.0", "8.6.0", 0.9)
+	e := Gather(c, []Line{
+		on("arm", "fillseq", 0.9, 5), // the change's own
+		on("c2", "fillseq", 0.91, 5),
+		on("u5", "fillseq", 1, 5),
+		on("a1", "fillseq", 1.1, 5),   // the other way
+		on("a2", "fillseq", 0.98, 5),  // a fifth of it: the interval excludes half
+		on("a3", "fillseq", 1, 150),   // too noisy
+		on("a4", "fillseq", 0.96, 40), // could be either
+		on("arm", "readrandom", 0.9, 5),
+		on("arm", "fwdrange", 1, 5),
+		on("arm", "overwriteandwait", 1, 150),
+		on("u5", "readrandom", 0.9, 5), // another step elsewhere
+	})
+	name := func(list []Sighting) string {
+		var out []string
+		for _, s := range list {
+			out = append(out, s.Server+" "+s.Step)
+		}
+		return strings.Join(out, ", ")
+	}
+	for _, x := range []struct {
+		what string
+		got  []Sighting
+		want string
+	}{
+		{"seen", e.Seen, "c2 fillseq"},
+		{"not seen", e.NotSeen, "u5 fillseq, a1 fillseq, a2 fillseq"},
+		{"cannot tell", e.CannotTell, "a3 fillseq, a4 fillseq"},
+		{"alike", e.Alike, "arm readrandom"},
+		{"steady", e.Steady, "arm fwdrange"},
+		{"unclear", e.Unclear, "arm overwriteandwait"},
+	} {
+		if got := name(x.got); got != x.want {
+			t.Errorf("%s: %q, want %q", x.what, got, x.want)
+		}
+	}
+	if moved, of, _ := e.CommonMode(); moved != 2 || of != 4 {
+		t.Errorf("common mode %d of %d, want 2 of 4", moved, of)
+	}
+	// A server where one series cannot tell is not named as a whole.
+	noisy := e
+	noisy.CannotTell = append(noisy.CannotTell, sighting("u5", "iodir", "fillseq", 1))
+	noisy.NotSeen = []Sighting{sighting("u5", "cached", "fillseq", 1), sighting("u5", "iobuf", "fillseq", 1)}
+	var unseen string
+	for _, d := range Doubts(c, noisy, 0) {
+		if d.Kind == DoubtUnseen {
+			unseen = d.Text
+			if !strings.Contains(d.Evidence, "cannot tell: ") {
+				t.Errorf("%q", d.Evidence)
+			}
+		}
+	}
+	if unseen != "not seen on u5, u5 iobuf" {
+		t.Errorf("%q", unseen)
+	}
+}
+
+func TestSpikesAreComparedWithBothSides(t *testing.T) {
+	t.Parallel()
+	at := coordinate("fillseq", "gcc")
+	l := lineOf(t, series(t, at, "8.1.0 100,102,98", "8.2.0 100,101,99", "8.3.0 50,51,49", "8.4.0 100,99,101", "8.5.0 101,100,99"))
+	c := change(t, 1, at, "8.2.0", "8.3.0", 0.5)
+	c.Shape, c.Back = bench.ShapeSpike, "8.4.0"
+	s, ok := Across(c.FoundChange, l)
+	if !ok {
+		t.Fatal("not told")
+	}
+	near(t, "ratio", &s.Ratio, 0.5, 1e-3)
+	// One that was not measured in the spike cannot say anything of it.
+	if _, ok := Across(c.FoundChange, lineOf(t, series(t, at, "8.1.0 100,102,98", "8.2.0 100,101,99", "8.4.0 100,99,101", "8.5.0 101,100,99"))); ok {
+		t.Error("a line without the version of the spike")
 	}
 }

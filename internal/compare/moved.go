@@ -8,11 +8,17 @@ import (
 	"github.com/relqps/relqps/internal/bench"
 )
 
-// Across gives how a line moved across a change that was found in another: of a
-// lasting one the mean of up to three versions on either side, of a spike its
-// version against its neighbours. ok is false where the line was not measured on
-// both sides, or its noise is unknown.
-func Across(c bench.FoundChange, l Line) (s Sighting, ok bool) { return locate(c).across(&l) }
+// Across gives how a line moved across a change that was found in another: the
+// mean of up to three versions on either side, of a spike its versions against
+// those on both sides of it. ok is false where the line was not measured there, or
+// its noise is unknown.
+func Across(c bench.FoundChange, l Line) (s Sighting, ok bool) {
+	e := locate(c).across(&l)
+	if !e.OK {
+		return Sighting{}, false
+	}
+	return sightingOf(l.Coordinate, e), true
+}
 
 // MetricMove is how a metric of the same coordinate moved where a change lies.
 type MetricMove struct {
@@ -39,7 +45,7 @@ func MetricMoves(c bench.Change, lines []Line) []MetricMove {
 		if m.From == nil && m.To == nil {
 			continue
 		}
-		s, ok := locate(c.FoundChange).across(&l)
+		s, ok := Across(c.FoundChange, l)
 		if ok {
 			m.Ratio, m.Low, m.High, m.OK, m.Levels = s.Ratio, s.Low, s.High, true, true
 			if half := math.Log(s.High/s.Low) / 2; half > 0 && l.Multiplier > 0 {

@@ -407,6 +407,9 @@ func (d *drawing) pointText(l line, p datum) string {
 	if p.Mixed {
 		text += ", different builds"
 	}
+	if p.Bimodal {
+		text += ", samples in two groups"
+	}
 	if p.Flagged {
 		text += ", must not be compared"
 	}

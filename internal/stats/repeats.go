@@ -3,53 +3,26 @@ package stats
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
-// Repeats summarises the samples of one version, all in ln units.
-type Repeats struct {
-	N           int
-	Median      float64
-	Least, Most float64
-	// SD is the standard deviation; ok only with two or more samples, see SDKnown.
-	SD      float64
-	SDKnown bool
-	// Bimodal says that the samples fall into two groups of two or more with a gap that
-	// chance does not explain: a median of such samples says little.
-	Bimodal bool
-	// Low and High are the means of the two groups where Bimodal.
-	Low, High float64
-}
-
-// Summarise returns the summary of the samples of one version. The resolution is that
-// of the values in ln units, 0 if unknown. An empty slice has N = 0 and nothing else.
-func Summarise(samples []float64, resolution float64) Repeats {
-	if len(samples) == 0 {
-		return Repeats{}
-	}
-	xs := slices.Clone(samples)
-	slices.Sort(xs)
-	r := Repeats{N: len(xs), Median: median(xs), Least: xs[0], Most: xs[len(xs)-1]}
-	if r.N > 1 {
-		r.SD, r.SDKnown = stat.StdDev(xs, nil), true
-	}
-	if low, high, ok := twoGroups(xs, resolution); ok {
-		r.Bimodal, r.Low, r.High = true, low, high
-	}
-	return r
-}
-
-// twoGroups splits sorted samples where that explains most and says whether the groups
-// are further apart than in 99 % of samples from a distribution with one mode.
-func twoGroups(sorted []float64, resolution float64) (low, high float64, ok bool) {
-	if len(sorted) < leastBimodal {
+// Bimodal reports whether the samples of one version (ln units) fall into two groups of
+// two or more with a gap that chance does not explain, and gives the means of the groups:
+// a median of such samples says little. The groups are those that leave the least variance
+// inside; they have to be further apart than in 99 % of samples from a uniform
+// distribution, the one with a single mode that looks most like two. The resolution is
+// that of the values in ln units, 0 if unknown.
+func Bimodal(samples []float64, resolution float64) (low, high float64, ok bool) {
+	if len(samples) < leastBimodal {
 		return 0, 0, false
 	}
+	sorted := slices.Sorted(slices.Values(samples))
 	low, high, v := bestSplit(sorted)
 	v = math.Max(v, math.Max(resolution*resolution/12, leastSD*leastSD))
 	critical := bimodalDistance[min(len(sorted), len(bimodalDistance)-1)]
-	return low, high, (high-low)/math.Sqrt(v) > critical
+	if (high-low)/math.Sqrt(v) <= critical {
+		return 0, 0, false
+	}
+	return low, high, true
 }
 
 // bestSplit returns the means of the two groups of two or more sorted samples that leave

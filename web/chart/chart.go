@@ -97,7 +97,8 @@ type Line struct {
 	Multiplier float64  `json:"multiplier"`
 	Flagged    []int    `json:"flagged,omitempty"`
 	Mixed      []int    `json:"mixed,omitempty"`
-	Joins      [][2]any `json:"joins,omitempty"` // [index, step]: where the next step of the family begins
+	Bimodal    []int    `json:"bimodal,omitempty"` // samples in two groups
+	Joins      [][2]any `json:"joins,omitempty"`   // [index, step]: where the next step of the family begins
 	Without    string   `json:"without,omitempty"`
 	// For the large chart only, by version: the runs (a number, a list or null),
 	// the first start, and least and greatest sample where there are several.
@@ -358,6 +359,9 @@ func newLine(l compare.Line, look Named, view View, index map[string]int, large 
 		}
 		if p.Mixed {
 			out.Mixed = append(out.Mixed, at)
+		}
+		if p.Bimodal {
+			out.Bimodal = append(out.Bimodal, at)
 		}
 		if step != "" && p.Step != step {
 			out.Joins = append(out.Joins, [2]any{at, p.Step})

@@ -89,6 +89,8 @@ export interface Line {
   readonly flagged?: readonly number[];
   /** Versions (by index) whose samples come from different builds. */
   readonly mixed?: readonly number[];
+  /** Versions (by index) whose samples fall into two groups. */
+  readonly bimodal?: readonly number[];
   /** Where another step of the family begins, and its name. */
   readonly joins?: readonly (readonly [number, string])[];
   /** Why the base in the address gives no ratios. */

@@ -56,7 +56,7 @@ export function severalRows(dl: HTMLElement, view: View, figure: Figure, ratios:
   }
 }
 
-/** Remarks that belong to a version: its notes, its change, flagged, mixed, another step from here. */
+/** Remarks that belong to a version: its notes, its change, flagged, mixed, two groups, another step from here. */
 export function remarks(figure: Figure, i: number, setting: number): string[] {
   const out = notesAt(figure, i).map((n) => `note ${n.n}: ${n.text}`);
   for (const c of marked(figure, setting)) {
@@ -67,6 +67,7 @@ export function remarks(figure: Figure, i: number, setting: number): string[] {
     const name = line.name ? `${line.name}: ` : "";
     if (line.flagged?.includes(i)) out.push(`${name}× not comparable: the run carries a warning`);
     if (line.mixed?.includes(i)) out.push(`${name}samples of different builds, no repeats`);
+    if (line.bimodal?.includes(i)) out.push(`${name}samples in two groups, the median says little`);
     for (const [at, step] of line.joins ?? []) if (at === i) out.push(`${name}${step} from here on`);
   }
   return out;
