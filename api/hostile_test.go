@@ -281,6 +281,7 @@ func TestHostileQueriesNeverFailTheServer(t *testing.T) {
 		"/api/v1/series?base_config=", "/api/v1/series?from=", "/api/v1/series?to=", "/api/v1/series?family=", "/api/v1/series?format=", "/api/v1/series?base=4.4.1&format=csv&step=", "/api/v1/series?",
 		"/api/v1/runs?cursor=", "/api/v1/runs?limit=", "/api/v1/runs?upload=", "/api/v1/runs?version=", "/api/v1/runs?state=", "/api/v1/runs/",
 		fmt.Sprintf("/api/v1/runs/%d?", r.Runs[0].ID), "/api/v1/uploads/", "/api/docs?", "/api/openapi.json?", "/healthz?",
+		"/api/v1/seconds?step=x&run=", "/api/v1/seconds?run=1&step=", "/api/v1/seconds?run=1&step=x&from=", "/api/v1/seconds?run=1&step=x&to=", "/api/v1/seconds?run=1&step=x&points=", "/api/v1/seconds?run=1&step=x&name=",
 	} {
 		for _, value := range odd {
 			req, err := http.NewRequest(http.MethodGet, s.url, nil)

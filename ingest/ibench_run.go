@@ -393,10 +393,10 @@ func (s *ibenchStepFiles) result(label string) (bench.Result, error) {
 	}
 	longest := s.histograms(&r)
 	s.totals(&r, inserting)
-	if rate, ok := percentile(second, 50); ok {
+	if rate, ok := bench.Reached(second, 50); ok {
 		r.Set(bench.Value{Metric: "p50_second_rate", Number: rate, Resolution: 1, SourceName: "50th"})
 	}
-	if rate, ok := percentile(second, 99); ok {
+	if rate, ok := bench.Reached(second, 99); ok {
 		r.Set(bench.Value{Metric: "p99_second_rate", Number: rate, Resolution: 1, SourceName: "99th"})
 	}
 	op := "query"
@@ -530,23 +530,6 @@ func sumUp(a, b []float64, join func(a, b float64) float64) []float64 {
 		a[i] = join(a[i], v)
 	}
 	return a
-}
-
-// percentile gives the rate that the given share of the intervals reaches: of the
-// rates in descending order the one at that place, rounded to even as printf
-// does. Fewer than 10 intervals give none.
-func percentile(rates []float64, percent int) (float64, bool) {
-	n := len(rates)
-	if n < 10 {
-		return 0, false
-	}
-	sorted := slices.Clone(rates)
-	slices.Sort(sorted)
-	place := percent * n / 100
-	if rest := percent * n % 100; rest > 50 || rest == 50 && place%2 == 1 {
-		place++
-	}
-	return sorted[n-max(place, 1)], true
 }
 
 // histograms adds the response times and gives the longest of each operation.

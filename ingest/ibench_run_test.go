@@ -423,11 +423,11 @@ func TestPercentilesOfSecondsAreOfRatesInDescendingOrder(t *testing.T) {
 	} {
 		sorted := rates(c.n)
 		sort.Sort(sort.Reverse(sort.Float64Slice(sorted)))
-		if got, ok := percentile(rates(c.n), c.percent); !ok || got != sorted[c.place-1] {
+		if got, ok := bench.Reached(rates(c.n), c.percent); !ok || got != sorted[c.place-1] {
 			t.Errorf("%d %% of %d: %g, want %g", c.percent, c.n, got, sorted[c.place-1])
 		}
 	}
-	if _, ok := percentile(rates(9), 99); ok {
+	if _, ok := bench.Reached(rates(9), 99); ok {
 		t.Error("fewer than 10 intervals give no percentile")
 	}
 }

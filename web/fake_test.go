@@ -31,6 +31,7 @@ type fakeSource struct {
 	history map[int64][]bench.NoteRevision
 	configs []bench.StoredConfig
 	spreads []bench.Distribution
+	seconds []bench.RunSeries // of whatever step
 	err     error
 	filters []bench.SeriesFilter // of Series, in order
 	runWith []bench.RunFilter
@@ -224,6 +225,17 @@ func (f *fakeSource) Distributions(_ context.Context, runs []int64) ([]bench.Dis
 		}
 	}
 	return out, f.err
+}
+
+func (f *fakeSource) Seconds(_ context.Context, q bench.SecondsQuery) ([]bench.Seconds, error) {
+	var list []bench.RunSeries
+	for _, s := range f.seconds {
+		if slices.Contains(q.Runs, s.RunID) && (len(q.Names) == 0 || slices.Contains(q.Names, s.Name)) {
+			list = append(list, s)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b bench.RunSeries) int { return strings.Compare(a.Name, b.Name) })
+	return bench.NewSeconds(list, q), f.err
 }
 
 // at is a coordinate of RocksDB on c2 unless its fields say otherwise.

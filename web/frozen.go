@@ -505,3 +505,16 @@ func (p player) Distributions(_ context.Context, runs []int64) (list []bench.Dis
 	err = p.give("Distributions", runs, &list)
 	return list, err
 }
+
+func (t *recorder) Seconds(ctx context.Context, q bench.SecondsQuery) ([]bench.Seconds, error) {
+	list, err := t.Source.Seconds(ctx, q)
+	if err == nil {
+		t.keep("Seconds", q, list)
+	}
+	return list, err
+}
+
+func (p player) Seconds(_ context.Context, q bench.SecondsQuery) (list []bench.Seconds, err error) {
+	err = p.give("Seconds", q, &list)
+	return list, err
+}

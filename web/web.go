@@ -46,6 +46,7 @@ type Source interface {
 	Note(ctx context.Context, id int64) (bench.Note, []bench.NoteRevision, error)
 	Configs(ctx context.Context, f bench.ConfigFilter) ([]bench.StoredConfig, error)
 	Distributions(ctx context.Context, runs []int64) ([]bench.Distribution, error)
+	Seconds(ctx context.Context, q bench.SecondsQuery) ([]bench.Seconds, error)
 }
 
 // Credit names where figures come from.

@@ -41,6 +41,7 @@ type RunFilter struct {
 	Versions  []string
 	Clients   []int
 	UploadID  int64       // runs with a result from this upload
+	IDs       []int64     `json:",omitempty"` // left out of JSON: what is frozen knows its filters by their text
 	State     RecordState // "" for both
 	Limit     int         // at most so many; 0: 100, the most is 1000
 	Cursor    string      // RunPage.Next of the page before, "" for the first

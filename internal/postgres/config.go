@@ -284,14 +284,14 @@ func addConfigOptions(ctx context.Context, tx pgx.Tx, by map[int64]*bench.Stored
 }
 
 // Distributions gives the response-time distributions of the results of runs that
-// count, in order of run and step.
+// count, in order of run and step. What an engine counts of itself is none.
 func (s *Store) Distributions(ctx context.Context, runs []int64) ([]bench.Distribution, error) {
 	rows, _ := s.pool.Query(ctx, `
 		SELECT r.run_id, c.step, h.operation, h.unit, h.bounds, h.counts, h.percents, h.count, h.min, h.max, h.average, h.stddev
 		FROM result r
 		JOIN coordinate c ON c.id = r.coordinate_id
 		JOIN histogram h ON h.result_id = r.id
-		WHERE r.run_id = ANY ($1) AND r.state = 'ok' AND NOT r.withdrawn AND NOT r.superseded
+		WHERE r.run_id = ANY ($1) AND r.state = 'ok' AND NOT r.withdrawn AND NOT r.superseded AND NOT starts_with(h.operation, 'rocksdb.')
 		ORDER BY r.run_id, c.step, r.id, h.id`, runs)
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (bench.Distribution, error) {
 		var d bench.Distribution

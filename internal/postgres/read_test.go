@@ -185,6 +185,7 @@ func TestListsOfRuns(t *testing.T) {
 		"versions":  {bench.RunFilter{Versions: []string{"8.9.1", "9.0.0"}}, 9},
 		"clients":   {bench.RunFilter{Clients: []int{16}}, 4},
 		"an upload": {bench.RunFilter{UploadID: undated.UploadID}, 1},
+		"ids":       {bench.RunFilter{IDs: []int64{undated.Runs[0].ID, 999_999}}, 1},
 		"active":    {bench.RunFilter{State: bench.RecordActive}, 17},
 		"withdrawn": {bench.RunFilter{State: bench.RecordWithdrawn}, 0},
 	} {

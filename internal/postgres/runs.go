@@ -108,6 +108,7 @@ func (s *Store) Runs(ctx context.Context, f bench.RunFilter) (bench.RunPage, err
 					JOIN result x ON x.id = rs.result_id
 					WHERE f.upload_id = $9))
 				AND ($10 = '' OR r.state = $10)
+				AND ($14::bigint[] IS NULL OR r.id = ANY ($14))
 				AND ($11::bigint = 0 OR (COALESCE(r.started, '-infinity'), r.id) < (COALESCE($12::timestamp, '-infinity'), $11))
 			ORDER BY COALESCE(r.started, '-infinity'::timestamp) DESC, r.id DESC
 			LIMIT $13::int + 1) r
@@ -117,7 +118,7 @@ func (s *Store) Runs(ctx context.Context, f bench.RunFilter) (bench.RunPage, err
 		`+summaryCounts+`
 		ORDER BY COALESCE(r.started, '-infinity'::timestamp) DESC, r.id DESC`,
 		f.System, f.Suite, list(f.Servers), list(f.Workloads), list(f.Compilers), list(f.Configs), list(f.Versions), list(f.Clients),
-		f.UploadID, string(f.State), beforeID, before, size)
+		f.UploadID, string(f.State), beforeID, before, size, list(f.IDs))
 	runs, err := pgx.CollectRows(rows, scanSummary)
 	if err != nil {
 		return bench.RunPage{}, translate("runs", err)
