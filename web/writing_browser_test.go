@@ -325,10 +325,14 @@ func TestWritingInABrowser(t *testing.T) {
 
 	t.Run("pages are no wider than the window", func(t *testing.T) {
 		for _, width := range []int64{1440, 390} {
-			for _, path := range []string{"/report/rocksdb", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/notes/new", "/sign-in", "/", "/charts?step=overwriteandwait"} {
+			for _, path := range []string{"/report/rocksdb", "/report/rocksdb?all=1", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/notes/new", "/sign-in", "/", "/charts?step=overwriteandwait"} {
 				p := s.open(t, path, browser.View{Width: int(width), Height: 1000})
 				if w := eval[int64](p, "document.documentElement.scrollWidth"); w > width {
 					t.Errorf("%s is %d px wide in a window of %d", path, w, width)
+				}
+				// A table that does not fit scrolls, its figures stay on one line.
+				if n := eval[int](p, `[...document.querySelectorAll(".heat td a")].filter(a => a.offsetWidth < 30 || a.offsetHeight > 30).length`); n > 0 {
+					t.Errorf("%s, %d px: %d figures of a heat table are squeezed", path, width, n)
 				}
 			}
 		}
