@@ -93,6 +93,13 @@ func (c *Config) settings() (names []OptionName, by map[OptionName]Setting) {
 	return names, by
 }
 
+// Values gives what a config sets, without its environment; of a key that stands
+// twice the last.
+func (c *Config) Values() map[OptionName]Setting {
+	_, by := c.settings()
+	return by
+}
+
 // Settings gives the number of options that count in comparisons.
 func (c *Config) Settings() int {
 	names, _ := c.settings()

@@ -18,6 +18,9 @@ type Axis string
 const (
 	AxisCompiler Axis = "compiler"
 	AxisConfig   Axis = "config"
+	// AxisOption is the value of one option. A coordinate has no place of its own for
+	// it: the config's holds its name, see [SweepArm.Name].
+	AxisOption Axis = "option"
 )
 
 // of gives the value that a coordinate has on the axis.
