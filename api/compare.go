@@ -299,24 +299,29 @@ func (in *ArmsInput) rows(a *compare.Arms) []armRowBody {
 		if !in.wanted(r.Version) {
 			continue
 		}
-		row := armRowBody{Coordinate: r.Coordinate, Version: r.Version, Metric: metricBody{r.Metric.Name, r.Metric.Unit, string(r.Metric.Direction)}, Cells: []armCellBody{}}
-		for j := range r.Cells {
-			c := &r.Cells[j]
-			if c.Point == nil {
-				continue
-			}
-			cell := armCellBody{
-				Arm: c.Arm, N: c.N, Value: c.Value, Min: c.Min, Max: c.Max, Relative: c.Relative, RelativeLow: c.Low, RelativeHigh: c.High,
-				Verdict: string(c.Verdict), Runs: c.Runs, Mixed: c.Mixed, Bimodal: c.Bimodal, Flagged: c.Flagged,
-			}
-			if p := c.Practical; p != nil {
-				cell.Practical = &practicalBody{p.Worse, orEmpty(p.Reasons), p.Ratio, p.Seconds, p.Slow, p.BaseSlow}
-			}
-			row.Cells = append(row.Cells, cell)
-		}
-		rows = append(rows, row)
+		rows = append(rows, newArmRow(r))
 	}
 	return rows
+}
+
+// newArmRow gives a row with the cells of the arms that were measured there.
+func newArmRow(r *compare.ArmRow) armRowBody {
+	row := armRowBody{Coordinate: r.Coordinate, Version: r.Version, Metric: metricBody{r.Metric.Name, r.Metric.Unit, string(r.Metric.Direction)}, Cells: []armCellBody{}}
+	for j := range r.Cells {
+		c := &r.Cells[j]
+		if c.Point == nil {
+			continue
+		}
+		cell := armCellBody{
+			Arm: c.Arm, N: c.N, Value: c.Value, Min: c.Min, Max: c.Max, Relative: c.Relative, RelativeLow: c.Low, RelativeHigh: c.High,
+			Verdict: string(c.Verdict), Runs: c.Runs, Mixed: c.Mixed, Bimodal: c.Bimodal, Flagged: c.Flagged,
+		}
+		if p := c.Practical; p != nil {
+			cell.Practical = &practicalBody{p.Worse, orEmpty(p.Reasons), p.Ratio, p.Seconds, p.Slow, p.BaseSlow}
+		}
+		row.Cells = append(row.Cells, cell)
+	}
+	return row
 }
 
 func withoutBase(a *compare.Arms) []withoutBaseBody {

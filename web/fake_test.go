@@ -31,6 +31,8 @@ type fakeSource struct {
 	history map[int64][]bench.NoteRevision
 	configs []bench.StoredConfig
 	spreads []bench.Distribution
+	facts   []bench.RunFacts // Varied gives all of them
+	splits  []bench.RunBreakdown
 	seconds []bench.RunSeries // of whatever step
 	err     error
 	filters []bench.SeriesFilter // of Series, in order
@@ -236,6 +238,18 @@ func (f *fakeSource) Seconds(_ context.Context, q bench.SecondsQuery) ([]bench.S
 	}
 	slices.SortStableFunc(list, func(a, b bench.RunSeries) int { return strings.Compare(a.Name, b.Name) })
 	return bench.NewSeconds(list, q), f.err
+}
+
+func (f *fakeSource) Varied(_ context.Context, filter bench.VariedFilter) ([]bench.RunFacts, error) {
+	return slices.DeleteFunc(slices.Clone(f.facts), func(x bench.RunFacts) bool { return filter.System != "" && x.System != filter.System }), f.err
+}
+
+func (f *fakeSource) RunFacts(_ context.Context, runs []int64) ([]bench.RunFacts, error) {
+	return slices.DeleteFunc(slices.Clone(f.facts), func(x bench.RunFacts) bool { return !slices.Contains(runs, x.ID) }), f.err
+}
+
+func (f *fakeSource) Breakdowns(_ context.Context, runs []int64) ([]bench.RunBreakdown, error) {
+	return slices.DeleteFunc(slices.Clone(f.splits), func(x bench.RunBreakdown) bool { return !slices.Contains(runs, x.RunID) }), f.err
 }
 
 // at is a coordinate of RocksDB on c2 unless its fields say otherwise.

@@ -518,3 +518,42 @@ func (p player) Seconds(_ context.Context, q bench.SecondsQuery) (list []bench.S
 	err = p.give("Seconds", q, &list)
 	return list, err
 }
+
+func (t *recorder) Varied(ctx context.Context, f bench.VariedFilter) ([]bench.RunFacts, error) {
+	list, err := t.Source.Varied(ctx, f)
+	if err == nil {
+		t.keep("Varied", f, list)
+	}
+	return list, err
+}
+
+func (p player) Varied(_ context.Context, f bench.VariedFilter) (list []bench.RunFacts, err error) {
+	err = p.give("Varied", f, &list)
+	return list, err
+}
+
+func (t *recorder) RunFacts(ctx context.Context, runs []int64) ([]bench.RunFacts, error) {
+	list, err := t.Source.RunFacts(ctx, runs)
+	if err == nil {
+		t.keep("RunFacts", runs, list)
+	}
+	return list, err
+}
+
+func (p player) RunFacts(_ context.Context, runs []int64) (list []bench.RunFacts, err error) {
+	err = p.give("RunFacts", runs, &list)
+	return list, err
+}
+
+func (t *recorder) Breakdowns(ctx context.Context, runs []int64) ([]bench.RunBreakdown, error) {
+	list, err := t.Source.Breakdowns(ctx, runs)
+	if err == nil {
+		t.keep("Breakdowns", runs, list)
+	}
+	return list, err
+}
+
+func (p player) Breakdowns(_ context.Context, runs []int64) (list []bench.RunBreakdown, err error) {
+	err = p.give("Breakdowns", runs, &list)
+	return list, err
+}

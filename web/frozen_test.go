@@ -221,6 +221,8 @@ func TestReadsComeBackAsTheyWere(t *testing.T) {
 	source.configs = []bench.StoredConfig{{ID: 1, Created: now, Config: bench.Config{System: "myrocks", Name: "a0", Layer: bench.LayerParsed,
 		Options: []bench.Option{{Section: "mysqld", Key: "x", Written: "8G", Value: "8589934592", Line: 3, Loose: true}}}}}
 	source.spreads = []bench.Distribution{{RunID: 1, Step: "l.i1", Histogram: bench.Histogram{Operation: "insert", Unit: "µs", Bounds: []float64{256}, Percents: []float64{100}}}}
+	source.facts = []bench.RunFacts{{ID: 1, System: "rocksdb", Started: bench.NewLocalTime(2023, 9, 1, 1, 2, 3), Options: map[string]string{"block_size": "4096"}, Environment: map[string]string{"disk": "Disk 1"}}}
+	source.splits = []bench.RunBreakdown{{RunID: 1, Step: "state-perf", Breakdown: bench.Breakdown{Key: "block_read_count", Bucket: "6", Samples: 7, Unit: "ns", Value: 4502067}}}
 	tape := &recorder{Source: source}
 	ctx := context.Background()
 	reads := func(s Source) []any {
@@ -259,6 +261,12 @@ func TestReadsComeBackAsTheyWere(t *testing.T) {
 		keep(configs, err)
 		spreads, err := s.Distributions(ctx, []int64{1})
 		keep(spreads, err)
+		varied, err := s.Varied(ctx, bench.VariedFilter{System: "rocksdb"})
+		keep(varied, err)
+		facts, err := s.RunFacts(ctx, []int64{1})
+		keep(facts, err)
+		splits, err := s.Breakdowns(ctx, []int64{1})
+		keep(splits, err)
 		n, history, err := s.Note(ctx, 1)
 		keep(noteAnswer{n, history}, err)
 		return out

@@ -46,6 +46,9 @@ type Source interface {
 	Note(ctx context.Context, id int64) (bench.Note, []bench.NoteRevision, error)
 	Configs(ctx context.Context, f bench.ConfigFilter) ([]bench.StoredConfig, error)
 	Distributions(ctx context.Context, runs []int64) ([]bench.Distribution, error)
+	Varied(ctx context.Context, f bench.VariedFilter) ([]bench.RunFacts, error)
+	RunFacts(ctx context.Context, runs []int64) ([]bench.RunFacts, error)
+	Breakdowns(ctx context.Context, runs []int64) ([]bench.RunBreakdown, error)
 	Seconds(ctx context.Context, q bench.SecondsQuery) ([]bench.Seconds, error)
 }
 

@@ -44,9 +44,9 @@ func (s *Store) RunFacts(ctx context.Context, runs []int64) ([]bench.RunFacts, e
 // variedMax is how many runs [Store.Varied] looks at unless told otherwise.
 const variedMax = 5000
 
-// Varied gives the active runs that share system, suite, server, workload,
-// version, compiler and clients with a run of another config or of other options,
-// in order of their ids: among them are the sweeps.
+// Varied gives the active runs that share system, suite, workload, version,
+// compiler and clients with a run of another config or of other options, on
+// whatever server, in order of their ids: among them are the sweeps.
 func (s *Store) Varied(ctx context.Context, f bench.VariedFilter) ([]bench.RunFacts, error) {
 	limit := f.Limit
 	if limit <= 0 {
@@ -60,15 +60,15 @@ func (s *Store) Varied(ctx context.Context, f bench.VariedFilter) ([]bench.RunFa
 			JOIN build b ON b.id = r.build_id
 			WHERE r.state = 'active' AND ($1 = '' OR r.system = $1) AND (cardinality($2::text[]) = 0 OR s.slug = ANY ($2))
 		), varied AS (
-			SELECT system, suite, server_id, workload, version_id, of_compiler, clients
+			SELECT system, suite, workload, version_id, of_compiler, clients
 			FROM chosen
-			GROUP BY system, suite, server_id, workload, version_id, of_compiler, clients
+			GROUP BY system, suite, workload, version_id, of_compiler, clients
 			HAVING count(DISTINCT config || E'\x01' || options::text) > 1
 		)
 		SELECT `+factColumns+`
 		FROM (
 			SELECT chosen.*
-			FROM chosen JOIN varied USING (system, suite, server_id, workload, version_id, of_compiler, clients)
+			FROM chosen JOIN varied USING (system, suite, workload, version_id, of_compiler, clients)
 			ORDER BY chosen.id DESC
 			LIMIT $3
 		) r
