@@ -28,6 +28,7 @@ type chartsInput struct {
 	Changes     []bench.Change // stored ones of the same places
 	Known       knowledge      // what other series say about changes
 	Notes       []bench.Note   // of the system
+	Narrowed    int            // versions that were measured, where only the newest are shown, else 0
 	Origin      string         // of this server, for commands: http://host
 	Reader      reader
 }
@@ -246,6 +247,9 @@ func newChartsPage(in chartsInput) (view.ChartsPage, error) {
 	if a.left > 0 {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("%s more are left out: choose steps to see them.", plural(a.left, "chart", "charts")))
 	}
+	if in.Narrowed > 0 {
+		p.Remarks = append(p.Remarks, narrowedText(in))
+	}
 	if q.Metric == "usec_per_op" {
 		p.Remarks = append(p.Remarks, c.Metric.About)
 	}
@@ -293,6 +297,11 @@ func newChartsPage(in chartsInput) (view.ChartsPage, error) {
 		}},
 	}
 	return p, nil
+}
+
+// narrowedText says that only the newest versions are shown.
+func narrowedText(in chartsInput) string {
+	return fmt.Sprintf("The newest %d of %s versions are shown; choose a range or all of them under Versions.", versionsNewest, compare.FormatFull(float64(in.Narrowed)))
 }
 
 // addNote is the form of a note with the scope of a view, of one step when it is

@@ -389,3 +389,40 @@ func TestStepLinksCarryTheView(t *testing.T) {
 		t.Errorf("%s", p.Charts[0].Href)
 	}
 }
+
+// Thousands of versions are thousands of nightly builds: pages show the newest and
+// say so, the rest stays a click away.
+func TestOfThousandsOfVersionsTheNewestAreShown(t *testing.T) {
+	t.Parallel()
+	var points []string
+	for i := range 5000 {
+		points = append(points, fmt.Sprintf("%d.%d.%d %d", 1+i/1000, i/20%50, i%20, 100000+i%7*100))
+	}
+	h := newHandler(t, &fakeSource{series: []bench.Series{series(t, "qps", at("readrandom"), points...)}})
+	sizes := map[string]int{}
+	for _, path := range []string{"/charts", "/charts?step=readrandom", "/report/rocksdb", "/", "/runs", "/charts?all=1&step=readrandom", "/charts?from=1.0.0&to=1.2.19&step=readrandom"} {
+		w := get(t, h, path)
+		if w.Code != 200 {
+			t.Fatalf("%s: status %d", path, w.Code)
+		}
+		sizes[path] = w.Body.Len()
+	}
+	for _, path := range []string{"/charts", "/charts?step=readrandom", "/report/rocksdb", "/", "/runs"} {
+		if sizes[path] > 200_000 {
+			t.Errorf("%s has %d bytes", path, sizes[path])
+		}
+	}
+	d := page(t, h, "/charts?step=readrandom")
+	if got := text(d, ".remarks"); !strings.Contains(d.Text(), "The newest 200 of 5,000 versions are shown") {
+		t.Errorf("what is left out is not said: %q", got)
+	}
+	if n := d.Find(".bar a[href='/charts?system=rocksdb&step=readrandom&all=1']").Length() + d.Find(".bar a[href='/charts?step=readrandom&all=1']").Length(); n == 0 {
+		t.Error("no way to all versions")
+	}
+	if n := page(t, h, "/charts?step=readrandom&all=1").Find("table.tw tbody tr").Length(); n != 5000 {
+		t.Errorf("all versions are %d", n)
+	}
+	if n := page(t, h, "/charts?from=1.0.0&to=1.2.19&step=readrandom").Find("table.tw tbody tr").Length(); n != 60 {
+		t.Errorf("a range has %d versions", n)
+	}
+}

@@ -764,7 +764,7 @@ func heatRows(system string, rows []homeRow, versions []string) ([]view.HeatStep
 			Against: r.against(false) + " · " + orDash(r.against(true)),
 		}
 		if newer := versions[slices.Index(versions, r.newest())+1:]; len(newer) > 0 {
-			h.Behind, h.BehindTitle = fmt.Sprintf("%d behind", len(newer)), "not measured here: "+strings.Join(newer, ", ")
+			h.Behind, h.BehindTitle = fmt.Sprintf("%d behind", len(newer)), "not measured here: "+fewVersions(newer)
 		}
 		for _, s := range steps {
 			for i, by := range []map[string]*compare.Line{r.previous, r.based} {
@@ -774,6 +774,15 @@ func heatRows(system string, rows []homeRow, versions []string) ([]view.HeatStep
 		out = append(out, h)
 	}
 	return heads, out
+}
+
+// fewVersions lists versions, of many the first and the last.
+func fewVersions(versions []string) string {
+	const most = 30
+	if len(versions) <= most {
+		return strings.Join(versions, ", ")
+	}
+	return fmt.Sprintf("%s and %d more up to %s", strings.Join(versions[:most-2], ", "), len(versions)-most+1, versions[len(versions)-1])
 }
 
 func heatCell(system string, r homeRow, l *compare.Line, step string, base bool) view.HeatCell {

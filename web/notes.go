@@ -269,6 +269,7 @@ func newNoteForm(f noteForm, edited *bench.Note, facets bench.Facets) view.NoteF
 		}
 	}
 	slices.Reverse(versions)
+	versions = versions[:min(len(versions), menuVersionsMax)] // hints: any version can be written
 	p := view.NoteFormPage{Heading: "New note", Action: "/notes", Button: "Save note", Body: f.Body, Cancel: cmp.Or(localBack(f.Back), "/notes")}
 	if f.Back != "" {
 		p.Hidden = append(p.Hidden, view.Pair{Key: "back", Value: f.Back})

@@ -165,3 +165,30 @@ func TestAddressesOfRuns(t *testing.T) {
 		t.Errorf("another filter starts at the first page: %s", got)
 	}
 }
+
+func TestMenusOfManyVersionsStayShort(t *testing.T) {
+	t.Parallel()
+	var versions []string
+	for major := 1; major <= 5; major++ {
+		for i := range 1000 {
+			versions = append(versions, fmt.Sprintf("%d.%d.0", major, i))
+		}
+	}
+	groups := versionChoices(versions, func(v string) (string, bool) { return "/?v=" + v, v == "5.999.0" })
+	n := 0
+	for _, g := range groups {
+		n += len(g.Choices)
+	}
+	// The newest 200 of 5.x and its first, the first and the last of the others.
+	if len(groups) != 5 || n != 201+4*2 {
+		t.Errorf("%d choices in %d groups", n, len(groups))
+	}
+	last := groups[4].Choices
+	if last[len(last)-1].Name != "5.999.0" || !last[len(last)-1].Current || groups[0].Choices[1].Name != "1.999.0" {
+		t.Errorf("%+v ... %+v", groups[0], last[len(last)-1])
+	}
+	few := versionChoices(versions[:150], func(string) (string, bool) { return "/", false })
+	if len(few) != 1 || len(few[0].Choices) != 150 {
+		t.Errorf("of few versions all are listed: %d", len(few[0].Choices))
+	}
+}

@@ -64,7 +64,30 @@ func (s *server) readLines(ctx context.Context, in *chartsInput) error {
 			return err
 		}
 	}
+	in.narrow()
 	return s.readMarks(ctx, in)
+}
+
+// Where more versions than versionsMax were measured, a view that names no range
+// shows the newest versionsNewest of them: a page of thousands of points is slow to
+// load and no chart shows them.
+const (
+	versionsMax    = 400
+	versionsNewest = 200
+)
+
+// narrow limits a view without a range to the newest versions where there are very
+// many.
+func (in *chartsInput) narrow() {
+	q := &in.Resolved
+	if q.From != "" || q.To != "" || q.Across || q.All {
+		return
+	}
+	all := versionsOf(in.Series)
+	if len(all) <= versionsMax {
+		return
+	}
+	q.From, in.Narrowed = all[len(all)-versionsNewest], len(all)
 }
 
 // usualMetric is the metric of an address that names none, where QPS was not

@@ -13,7 +13,6 @@ import (
 
 	"github.com/relqps/relqps/internal/bench"
 	"github.com/relqps/relqps/internal/compare"
-	"github.com/relqps/relqps/web/chart"
 	"github.com/relqps/relqps/web/view"
 )
 
@@ -181,18 +180,9 @@ func runsBar(q runsQuery, facets bench.Facets) view.Bar {
 		}
 	}
 	sortVersions(names)
-	majors := chart.Majors(names)
-	for i, m := range majors {
-		end := len(names)
-		if i+1 < len(majors) {
-			end = majors[i+1].At
-		}
-		g := view.ChoiceGroup{Name: m.Name}
-		for _, v := range names[m.At:end] {
-			g.Choices = append(g.Choices, view.Choice{Name: v, Href: q.with(func(q *runsQuery) { q.Version = v }), Current: v == q.Version})
-		}
-		versions.Menu = append(versions.Menu, g)
-	}
+	versions.Menu = append(versions.Menu, versionChoices(names, func(v string) (string, bool) {
+		return q.with(func(q *runsQuery) { q.Version = v }), v == q.Version
+	})...)
 	b.Fields = append(b.Fields, versions)
 	return b
 }

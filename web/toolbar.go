@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,10 +239,29 @@ func metricField(in chartsInput, a compared) view.Field {
 	}
 }
 
-// versionChoices lists versions, a group per major.
+// menuVersionsMax is how many versions a menu lists.
+const menuVersionsMax = 200
+
+// versionChoices lists versions in order, a group per major. Of very many it lists
+// the newest, and the first and last of each major.
 func versionChoices(versions []string, of func(version string) (href string, current bool)) []view.ChoiceGroup {
 	var groups []view.ChoiceGroup
 	majors := chart.Majors(versions)
+	if left := len(versions) - menuVersionsMax; left > 0 {
+		var listed []string
+		for i, m := range majors {
+			end := len(versions)
+			if i+1 < len(majors) {
+				end = majors[i+1].At
+			}
+			for k := m.At; k < end; k++ {
+				if k >= left || k == m.At || k == end-1 {
+					listed = append(listed, versions[k])
+				}
+			}
+		}
+		versions, majors = listed, chart.Majors(listed)
+	}
 	for i, m := range majors {
 		end := len(versions)
 		if i+1 < len(majors) {
@@ -296,6 +316,13 @@ func presets(in chartsInput, a compared) []view.Link {
 		links = append(links, l)
 	}
 	all := func(q *chartsQuery) { q.From, q.To, q.At = "", "", "" }
+	many := len(a.all) > versionsMax
+	if many {
+		links = append(links, view.Link{
+			Text: fmt.Sprintf("newest %d", versionsNewest), Current: in.Narrowed > 0,
+			Href: q.with(func(q *chartsQuery) { all(q); q.Across, q.All = false, false }).String(),
+		})
+	}
 	if len(majors) > 1 && len(across(a.all)) < len(a.all) && !q.Report {
 		links = append(links, view.Link{
 			Text: "across", Title: "a few versions of every major", Current: q.Across && q.From == "" && q.To == "",
@@ -303,8 +330,8 @@ func presets(in chartsInput, a compared) []view.Link {
 		})
 	}
 	links = append(links, view.Link{
-		Text: "all", Current: !q.Across && q.From == "" && q.To == "",
-		Href: q.with(func(q *chartsQuery) { all(q); q.Across = false }).String(),
+		Text: "all", Current: !q.Across && q.From == "" && q.To == "" && in.Narrowed == 0,
+		Href: q.with(func(q *chartsQuery) { all(q); q.Across, q.All = false, q.All || many }).String(),
 	})
 	if len(links) == 1 && links[0].Current {
 		return nil // nothing to choose from
