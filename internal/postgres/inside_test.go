@@ -1,0 +1,4 @@
+package postgres
+
+// CreditsSQL is what the test of its plan explains.
+const CreditsSQL = creditsSQL
