@@ -67,6 +67,7 @@ type unpacker struct {
 	limits  Limits
 	entries []entry
 	seen    map[string]bool
+	size    int64 // of the upload as it came
 	// Bytes so far: decompressed by gzip or zstd, and taken out of archives. An archive's
 	// own bytes and its members' are not added up.
 	inflated, members int64
@@ -81,7 +82,7 @@ const maxPath = 1024
 // trusted: it is damaged or passes a limit. What is wrong with a single member
 // stands in its refusal.
 func unpack(data []byte, name string, limits Limits) ([]entry, error) {
-	u := &unpacker{limits: limits.withDefaults(), seen: map[string]bool{}}
+	u := &unpacker{limits: limits.withDefaults(), seen: map[string]bool{}, size: int64(len(data))}
 	name, problem := cleanPath(name)
 	if problem != "" {
 		return nil, bench.Errorf(bench.KindInvalid, "the file name %s", problem)
@@ -173,27 +174,75 @@ func (u *unpacker) keep(e entry) error {
 	return nil
 }
 
-// read gives all bytes of a decompressing reader, within the limits. total is
-// where they count, compressed the size of what is decompressed, 0 where
-// nothing is.
-func (u *unpacker) read(r io.Reader, total *int64, compressed int64) ([]byte, error) {
-	var out bytes.Buffer
-	for chunk := int64(64 << 10); ; chunk = min(2*chunk, 4<<20) {
-		n, err := io.CopyN(&out, r, chunk)
-		*total += n
-		if *total > u.limits.Bytes {
-			return nil, bench.Errorf(bench.KindTooLarge, "the upload unpacks to more than %d MiB", u.limits.Bytes>>20)
+// atOnce is up to how many bytes are decompressed without knowing how many come.
+const atOnce = 8 << 20
+
+// read gives all bytes of something compressed within the limits, which is opened once or
+// twice: what is more than [atOnce] is counted before there is memory for it. total is
+// where the bytes count, compressed the size of what is decompressed.
+func (u *unpacker) read(open func() (io.ReadCloser, error), total *int64, compressed int64) ([]byte, error) {
+	r, err := open()
+	if err != nil {
+		return nil, err
+	}
+	head, err := io.ReadAll(io.LimitReader(r, atOnce))
+	size := int64(len(head))
+	if err == nil && size == atOnce {
+		var rest int64
+		rest, err = u.count(r, *total, compressed, size)
+		size += rest
+	}
+	if closeErr := r.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = u.within(*total+size, size, compressed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	*total += size
+	if size == int64(len(head)) {
+		return head, nil
+	}
+	if r, err = open(); err != nil {
+		return nil, err
+	}
+	all := make([]byte, size)
+	_, err = io.ReadFull(r, all)
+	if closeErr := r.Close(); err == nil {
+		err = closeErr
+	}
+	return all, err
+}
+
+// count reads to the end, or until a limit is passed, and keeps nothing. total and size
+// are what was read before, of the upload and of this.
+func (u *unpacker) count(r io.Reader, total, compressed, size int64) (n int64, err error) {
+	for {
+		more, err := io.CopyN(io.Discard, r, 1<<20)
+		n += more
+		if errors.Is(err, io.EOF) {
+			return n, nil
 		}
-		if size := int64(out.Len()); compressed > 0 && size > ratioFrom && size/compressed > u.limits.Ratio {
-			return nil, bench.Errorf(bench.KindTooLarge, "the upload unpacks to more than %d times its size: this is no benchmark's output", u.limits.Ratio)
+		if err == nil {
+			err = u.within(total+size+n, size+n, compressed)
 		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return out.Bytes(), nil
-		case err != nil:
-			return nil, err
+		if err != nil {
+			return n, err
 		}
 	}
+}
+
+// within checks the limits: total bytes so far, size of them from so many compressed ones.
+func (u *unpacker) within(total, size, compressed int64) error {
+	switch {
+	case total > u.limits.Bytes:
+		return bench.Errorf(bench.KindTooLarge, "the upload unpacks to more than %d MiB", u.limits.Bytes>>20)
+	case size > ratioFrom && size/max(compressed, 1) > u.limits.Ratio, total > ratioFrom && total/max(u.size, 1) > u.limits.Ratio:
+		return bench.Errorf(bench.KindTooLarge, "the upload unpacks to more than %d times its size: this is no benchmark's output", u.limits.Ratio)
+	}
+	return nil
 }
 
 func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte{0x1f, 0x8b, 8}) }
@@ -235,11 +284,14 @@ func isTar(b []byte) bool {
 }
 
 func (u *unpacker) gunzip(name string, data []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, bench.Errorf(bench.KindInvalid, "%s: not a readable gzip file: %v", name, err)
+	open := func() (io.ReadCloser, error) {
+		r, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, bench.Errorf(bench.KindInvalid, "%s: not a readable gzip file: %v", name, err)
+		}
+		return r, nil
 	}
-	plain, err := u.read(r, &u.inflated, int64(len(data)))
+	plain, err := u.read(open, &u.inflated, int64(len(data)))
 	var e *bench.Error
 	switch {
 	case err == nil, errors.As(err, &e):
@@ -251,22 +303,27 @@ func (u *unpacker) gunzip(name string, data []byte) ([]byte, error) {
 	}
 }
 
-// zstdWindow bounds the memory that a zstd frame may ask for.
-const zstdWindow = 128 << 20
+// zstdWindow bounds the memory that a zstd frame may ask for: what all levels but the
+// ultra ones, and --long up to 25, ask for at most.
+const zstdWindow = 32 << 20
 
 func (u *unpacker) unzstd(name string, data []byte) ([]byte, error) {
-	r, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
-	if err != nil {
-		return nil, bench.Errorf(bench.KindInvalid, "%s: not a readable zstd file: %v", name, err)
+	open := func() (io.ReadCloser, error) {
+		r, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, bench.Errorf(bench.KindInvalid, "%s: not a readable zstd file: %v", name, err)
+		}
+		return r.IOReadCloser(), nil
 	}
-	defer r.Close()
-	plain, err := u.read(r, &u.inflated, int64(len(data)))
+	plain, err := u.read(open, &u.inflated, int64(len(data)))
 	var e *bench.Error
 	switch {
 	case err == nil, errors.As(err, &e):
 		return plain, err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, bench.Errorf(bench.KindInvalid, "%s: the zstd file is cut short", name)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return nil, bench.Errorf(bench.KindTooLarge, "%s: the zstd file asks for a window of more than %d MiB: compress it without --ultra and --long", name, zstdWindow>>20)
 	default:
 		return nil, bench.Errorf(bench.KindInvalid, "%s: the zstd file is damaged: %v", name, err)
 	}
@@ -300,12 +357,15 @@ func (u *unpacker) untar(prefix string, data []byte, depth int) error {
 			}
 			continue
 		}
-		body, err := u.read(r, &u.members, 0)
-		if err != nil {
-			var e *bench.Error
-			if errors.As(err, &e) {
-				return err
-			}
+		if h.Size > int64(len(data)) { // the header says more than there is, or it has holes
+			return bench.Errorf(bench.KindInvalid, "the tar archive is cut short in %s", name)
+		}
+		u.members += h.Size
+		if err := u.within(u.members, 0, 0); err != nil {
+			return err
+		}
+		body := make([]byte, h.Size)
+		if _, err := io.ReadFull(r, body); err != nil {
 			return bench.Errorf(bench.KindInvalid, "the tar archive is cut short in %s", name)
 		}
 		if err := u.add(prefix+name, body, depth+1); err != nil {
@@ -335,6 +395,16 @@ func (u *unpacker) unzip(prefix string, data []byte, depth int) error {
 	}
 	if len(r.File) > 2*u.limits.Files {
 		return bench.Errorf(bench.KindTooLarge, "the archive holds more than %d members", 2*u.limits.Files)
+	}
+	// What the archive says of itself is enough to refuse it, and checked below.
+	var says uint64
+	for _, f := range r.File {
+		if says += min(f.UncompressedSize64, 1<<62); says > 1<<62 {
+			break
+		}
+	}
+	if err := u.within(u.members+int64(min(says, 1<<62)), 0, 0); err != nil {
+		return err
 	}
 	for _, f := range r.File {
 		name, problem := cleanPath(f.Name)
@@ -374,15 +444,7 @@ func (u *unpacker) unzip(prefix string, data []byte, depth int) error {
 }
 
 func (u *unpacker) readZipped(f *zip.File) ([]byte, error) {
-	r, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	body, err := u.read(r, &u.members, int64(f.CompressedSize64))
-	if closeErr := r.Close(); err == nil {
-		err = closeErr
-	}
-	return body, err
+	return u.read(f.Open, &u.members, int64(min(f.CompressedSize64, 1<<62)))
 }
 
 // cleanPath gives a member's path with slashes and without . and .. parts. A

@@ -5,7 +5,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -290,6 +293,77 @@ func TestLimitsOfArchives(t *testing.T) {
 	text := strings.Repeat("x", 900<<10)
 	if _, err := unpack(gzipped(t, tarOf(t, map[string]string{"a": text})), "x", Limits{Bytes: 1 << 20, Ratio: 1 << 20}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is allocated for an upload that is refused must not depend on what it unpacks to.
+func TestRefusingAnArchiveTakesLittleMemory(t *testing.T) {
+	big := make([]byte, 200<<20)
+	bomb := gzipped(t, big)
+	small := zipOf(t, map[string]string{"a": string(big)}, nil)
+	many := map[string]string{}
+	member := string(big[:7<<20]) // below the size from which ratios count
+	for i := range 30 {
+		many[fmt.Sprint(i)] = member
+	}
+	for _, c := range []struct {
+		name string
+		data []byte
+	}{
+		{"gzip", bomb},
+		{"zip", small},
+		{"zip of many members", zipOf(t, many, nil)},
+		{"zstd", zstdOf(t, big)},
+		{"gzip in a tar", tarOf(t, map[string]string{"a.gz": string(bomb)})},
+		{"zip in a zip", zipOf(t, map[string]string{"a.zip": string(small)}, nil)},
+	} {
+		if len(c.data) > 1<<20 {
+			t.Fatalf("%s: %d bytes are no bomb", c.name, len(c.data))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Read(c.data, "x", bench.Context{}, Limits{})
+		runtime.ReadMemStats(&after)
+		if bench.KindOf(err) != bench.KindTooLarge {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 64 {
+			t.Errorf("%s: %d MiB were allocated", c.name, took)
+		}
+	}
+}
+
+// A zip may say of its members what is not so.
+func TestAMemberThatIsLargerThanItSaysIsRefused(t *testing.T) {
+	t.Parallel()
+	data := zipOf(t, map[string]string{"a": strings.Repeat("x", 40<<20)}, nil)
+	real := binary.LittleEndian.AppendUint32(nil, 40<<20)
+	if n := bytes.Count(data, real); n == 0 {
+		t.Fatal("the size does not stand in the archive")
+	}
+	data = bytes.ReplaceAll(data, real, []byte{100, 0, 0, 0})
+	b, err := Read(data, "x.zip", bench.Context{}, Limits{})
+	if err == nil && b.Files[0].State != bench.FileRefused {
+		t.Errorf("%+v", b.Files)
+	}
+}
+
+func TestLargeMembersAreWhole(t *testing.T) {
+	t.Parallel()
+	text := make([]byte, 20<<20) // more than is read at once, and it hardly compresses
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range text {
+		text[i] = 'a' + byte(r.IntN(26))
+	}
+	for name, data := range map[string][]byte{
+		"gzip": gzipped(t, text), "zstd": zstdOf(t, text),
+		"zip": zipOf(t, map[string]string{"a": string(text)}, nil), "tar": tarOf(t, map[string]string{"a": string(text)}),
+		"tar.gz": gzipped(t, tarOf(t, map[string]string{"a": string(text)})),
+	} {
+		entries, err := unpack(data, "x", Limits{})
+		if err != nil || len(entries) != 1 || !bytes.Equal(entries[0].content, text) {
+			t.Errorf("%s: %v, %d files", name, err, len(entries))
+		}
 	}
 }
 

@@ -390,10 +390,11 @@ func (c *configText) config(kind bench.ConfigKind, layer bench.Layer, system str
 }
 
 func implausibleConfig(c *bench.Config) string {
-	for _, name := range []string{c.System, c.Name, c.SourceName} {
-		if !isName(name) {
-			return fmt.Sprintf("the name %q holds what is not text", name)
-		}
+	if problem := (bench.Context{System: c.System, Config: c.Name}).NameProblem(); problem != "" {
+		return problem
+	}
+	if !isName(c.SourceName) {
+		return fmt.Sprintf("the name %q holds what is not text", c.SourceName)
 	}
 	for i := range c.Options {
 		o := &c.Options[i]

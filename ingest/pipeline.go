@@ -68,6 +68,9 @@ func Read(data []byte, name string, flags bench.Context, limits Limits) (*bench.
 	for i := range flags.Versions {
 		flags.Versions[i] = strings.TrimSpace(flags.Versions[i])
 	}
+	if problem := flags.NameProblem(); problem != "" {
+		return nil, bench.Errorf(bench.KindInvalid, "%s", problem)
+	}
 	entries, err := unpack(data, name, limits)
 	if err != nil {
 		return nil, err

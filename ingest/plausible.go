@@ -38,7 +38,7 @@ func implausible(runs []bench.Run, file string) *bench.Message {
 			r := &run.Results[j]
 			if what == "" {
 				if what = implausibleResult(r); what != "" {
-					what = fmt.Sprintf("step %q: %s", r.Step.Name, what)
+					what = fmt.Sprintf("step %s: %s", bench.Excerpt(r.Step.Name), what)
 				}
 			}
 			if what != "" {
@@ -94,10 +94,12 @@ func leaveOut(r *bench.Result) {
 }
 
 func implausibleRun(run *bench.Run) string {
-	for _, name := range []string{run.System, run.Suite, run.Server, run.Workload, run.Config, run.Build.Compiler, run.Build.Version} {
-		if !isName(name) {
-			return fmt.Sprintf("the name %q holds what is not text", name)
-		}
+	names := bench.Context{
+		System: run.System, Suite: run.Suite, Server: run.Server, Workload: run.Workload,
+		Version: run.Build.Version, Compiler: run.Build.Compiler, Config: run.Config,
+	}
+	if problem := names.NameProblem(); problem != "" {
+		return problem
 	}
 	switch {
 	case run.Clients < 0 || run.Clients > maxCount:
@@ -110,9 +112,10 @@ func implausibleRun(run *bench.Run) string {
 
 func implausibleResult(r *bench.Result) string {
 	zone, _ := r.Started.Offset()
+	problem := bench.NameProblem(r.Step.Name)
 	switch {
-	case !isName(r.Step.Name):
-		return "the name of the step holds what is not text"
+	case problem != "":
+		return "the name of the step " + problem
 	case r.Step.Threads < 0 || r.Step.Threads > maxCount:
 		return fmt.Sprintf("a step of %d threads", r.Step.Threads)
 	case r.Step.ValueBytes < 0 || r.Step.ValueBytes > maxInt32:
@@ -202,15 +205,10 @@ func implausibleHistogram(h *bench.Histogram) string {
 	return ""
 }
 
-// isName reports whether a name can be stored and shown: it is UTF-8 without
-// control characters.
+// isName reports whether the name of an option or of a metric can be stored and shown: it
+// is UTF-8 without control characters.
 func isName(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] >= 0x7f { // beyond plain letters it takes longer
-			return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
-		}
-	}
-	return true
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 func isFinite(v float64) bool { return v-v == 0 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/relqps/relqps/internal/bench"
 )
 
 func TestFiguresThatNothingCanHaveAreLeftOutWithAWarning(t *testing.T) {
@@ -47,6 +49,40 @@ func TestFiguresThatNothingCanHaveAreLeftOutWithAWarning(t *testing.T) {
 		_, r := onlyResult(t, mustRead(t, "x.tsv", report("ops_sec", cell), someContext))
 		if v, ok := r.Value("qps"); !ok || math.Abs(v-want) > 1e-9 {
 			t.Errorf("ops_sec %s: %g %v", cell, v, ok)
+		}
+	}
+}
+
+func TestNamesThatNobodyCanTellApartAreRefusedWithTheirPlace(t *testing.T) {
+	t.Parallel()
+	report := func(test, version string) string {
+		return strings.Join([]string{headerR5,
+			"1000\t1\t16GB\t0GB\t1\t1.0\t1\t1\t1\t0\t0\t1.0\t1\t2\t3\t4\t5\t60\t0.0\t0\t0.1\t0.1\t1\t" + test + "\t2023-10-24T20:25:49\t" + version + "\t\tabc", ""}, "\n")
+	}
+	if f := onlyFile(t, mustRead(t, "x.tsv", report("readrandom.t8", "8.8.0"), someContext)); f.State != bench.FileTaken {
+		t.Fatalf("%+v", f)
+	}
+	for name, c := range map[string]struct{ test, version, says string }{
+		"a version that turns around": {"readrandom.t8", "8.6.7\u202e", `the version "8.6.7\u202e" holds a character that nobody sees (U+202E)`},
+		"a step without width":        {"read\u200brandom.t8", "8.8.0", "(U+200B)"},
+		"a step too long":             {strings.Repeat("r", 300) + ".t8", "8.8.0", "not a test's name"},
+	} {
+		f := onlyFile(t, mustRead(t, "x.tsv", report(c.test, c.version), someContext))
+		if f.State != bench.FileRefused || len(f.Messages) == 0 {
+			t.Errorf("%s: %s %v", name, f.State, f.Messages)
+			continue
+		}
+		if m := f.Messages[0]; m.Line != 2 || !strings.Contains(m.Text, c.says) {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+	for name, flags := range map[string]bench.Context{
+		"server": {Server: strings.Repeat("s", 10_000)}, "workload": {Server: "c2", Workload: "a\u200bb"}, "compiler": {Server: "c2", Compiler: "g\u202ecc"},
+		"config": {Server: "c2", Config: "\ufeffa0"}, "version": {Server: "c2", Version: "8.0\u2066"},
+	} {
+		_, err := Read([]byte(report("readrandom.t8", "8.8.0")), "x.tsv", flags, Limits{})
+		if bench.KindOf(err) != bench.KindInvalid || !strings.Contains(err.Error(), "the "+name+" ") || len(err.Error()) > 200 {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

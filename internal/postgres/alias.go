@@ -29,6 +29,9 @@ func (s *Store) Rename(ctx context.Context, kind bench.NameKind, old, name, acto
 	case old == name:
 		return nil
 	}
+	if problem := bench.NameProblem(name); problem != "" {
+		return bench.Errorf(bench.KindInvalid, "the %s %s %s", kind, bench.Excerpt(name), problem)
+	}
 	return s.update(ctx, "rename", func(tx pgx.Tx) error {
 		servers, err := renameServers(ctx, tx, kind, old, name)
 		if err != nil {

@@ -52,6 +52,9 @@ func (s *Store) PatchRun(ctx context.Context, id int64, p bench.RunPatch, reason
 			if value == *f.to {
 				continue
 			}
+			if problem := bench.NameProblem(value); problem != "" {
+				return bench.Errorf(bench.KindInvalid, "the %s %s %s", f.name, bench.Excerpt(value), problem)
+			}
 			before[f.name], after[f.name] = *f.to, value
 			*f.to = value
 		}

@@ -350,6 +350,14 @@ func TestTheSameBytes(t *testing.T) {
 			t.Errorf("error %v, want a conflict that names both", err)
 		}
 	})
+	t.Run("with a name that makes another step of them are a conflict", func(t *testing.T) {
+		v := u
+		v.Filename = "benchmark_overwritesome.log"
+		_, err := s.Write(t.Context(), v, batch(v.Filename, c2("8.8.0", row(v.Filename, 2, "overwritesome", day1, "100"))), nil)
+		if bench.KindOf(err) != bench.KindConflict || !strings.Contains(err.Error(), "fillseq") || !strings.Contains(err.Error(), "overwritesome") {
+			t.Errorf("error %v, want a conflict that names both", err)
+		}
+	})
 	if diff := cmp.Diff(before, counts(t, pool)); diff != "" {
 		t.Error("something was written", diff)
 	}

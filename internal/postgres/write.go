@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -172,9 +173,10 @@ func (w *writer) duplicate() (bool, error) {
 	var id int64
 	var same bool
 	var context bench.Context
+	var filename string
 	err := w.tx.QueryRow(w.ctx, `
-		SELECT id, context = $2::jsonb, context FROM upload WHERE sha256 = $1 AND state = 'active'`,
-		w.u.SHA256, string(w.stated)).Scan(&id, &same, &context)
+		SELECT id, context = $2::jsonb, context, filename FROM upload WHERE sha256 = $1 AND state = 'active'`,
+		w.u.SHA256, string(w.stated)).Scan(&id, &same, &context, &filename)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return false, nil
@@ -183,6 +185,11 @@ func (w *writer) duplicate() (bool, error) {
 	case !same:
 		return false, bench.Errorf(bench.KindConflict, "these bytes are upload %d, which stated %s; now %s is stated: withdraw that upload first if it was wrong",
 			id, said(context), said(w.u.Context.Normalized()))
+	}
+	if text(w.u.Filename) != filename {
+		if err := w.sameSteps(id, filename); err != nil {
+			return false, err
+		}
 	}
 	d, err := uploadDetail(w.ctx, w.tx, id)
 	if err != nil {
@@ -193,6 +200,38 @@ func (w *writer) duplicate() (bool, error) {
 	}
 	w.answerDuplicate(&d)
 	return true, nil
+}
+
+// sameSteps refuses bytes of a stored upload whose other name makes them those of other
+// steps: benchmark_overwritesome.t2.log and benchmark_overwriteandwait.t2.log say what
+// the log does not.
+func (w *writer) sameSteps(id int64, filename string) error {
+	if len(w.b.Files) != 1 {
+		return nil // the files of an archive have their names in it
+	}
+	rows, _ := w.tx.Query(w.ctx, `
+		SELECT DISTINCT c.step
+		FROM upload_file f
+		JOIN result_source s ON s.upload_file_id = f.id
+		JOIN result r ON r.id = s.result_id
+		JOIN coordinate c ON c.id = r.coordinate_id
+		WHERE f.upload_id = $1`, id)
+	stored, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("find steps: %w", err)
+	}
+	if len(stored) == 0 {
+		return nil
+	}
+	for i := range w.b.Runs {
+		for j := range w.b.Runs[i].Results {
+			if step := text(w.b.Runs[i].Results[j].Step.Name); !slices.Contains(stored, step) {
+				return bench.Errorf(bench.KindConflict, "these bytes are upload %d, whose name %q made them results of %s; the name %q makes them results of %s: withdraw that upload first if it was wrong",
+					id, filename, strings.Join(stored, ", "), w.u.Filename, step)
+			}
+		}
+	}
+	return nil
 }
 
 // answerDuplicate makes the receipt that of an upload that is there already.
