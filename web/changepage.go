@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"html"
 
 	"fmt"
 	"math"
@@ -213,7 +214,9 @@ func newChangePage(in changeInput) (view.ChangePage, error) {
 	p.Doubts = doubtTags(doubts)
 	p.Triage = triagePart(in)
 	p.Facts = changeFacts(in, judged)
-	p.Cite = changeCite(in, judged)
+	for _, form := range citeForms {
+		p.Cites = append(p.Cites, view.Cite{Name: form.name, ID: "cite-" + strings.ToLower(form.name), Text: changeCite(in, judged, form)})
+	}
 	p.Moves = moveTable(in, moves)
 	p.Else = elseTable(in, judged)
 	p.Thread = thread(in.Change.Events)
@@ -555,24 +558,45 @@ func noiseOf(in changeInput) float64 {
 	return 0
 }
 
-// changeCite is the change as Markdown for an issue or a post.
-func changeCite(in changeInput, j compare.Judged) string {
+// citeForm is a way to write a change down.
+type citeForm struct {
+	name           string
+	text           func(string) string // plain text
+	strong, linked func(string) string // plain text that stands out; an address
+}
+
+// citeForms are for an issue, for a page, for a mail.
+var citeForms = []citeForm{
+	{"Markdown", markdown, func(s string) string { return "**" + markdown(s) + "**" }, func(u string) string { return "\n" + u }},
+	{
+		"HTML", html.EscapeString, func(s string) string { return "<b>" + html.EscapeString(s) + "</b>" },
+		func(u string) string {
+			return ` <a href="` + html.EscapeString(u) + `">` + html.EscapeString(u) + "</a>"
+		},
+	},
+	{"Text", func(s string) string { return s }, func(s string) string { return s }, func(u string) string { return "\n" + u }},
+}
+
+// changeCite is the change in a few sentences for an issue or a post.
+func changeCite(in changeInput, j compare.Judged, form citeForm) string {
 	c := in.Change.Change
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s %s at %s %s** (%s): level %s of before (95 %% interval %s)", markdown(c.Step), percentText(math.Exp(c.Effect)), markdown(systemName(c.System)),
-		markdown(c.To), markdown(placeText(c.Coordinate)), strings.TrimSpace(strings.TrimLeft(changeRatio(c), glyphBetter+glyphWorse+glyphMoved)), changeInterval(c))
+	b.WriteString(form.strong(fmt.Sprintf("%s %s at %s %s", c.Step, percentText(math.Exp(c.Effect)), systemName(c.System), c.To)))
+	// Figures and punctuation stand in no form for something else.
+	fmt.Fprintf(&b, " (%s): level %s of before (95 %% interval %s)", form.text(placeText(c.Coordinate)),
+		strings.TrimSpace(strings.TrimLeft(changeRatio(c), glyphBetter+glyphWorse+glyphMoved)), changeInterval(c))
 	if from, to := valueAt(in, c.From), valueAt(in, c.To); from != nil && to != nil {
-		fmt.Fprintf(&b, "; %s → %s: %s → %s%s (%.3f)", markdown(c.From), markdown(c.To), compare.FormatFull(*from), compare.FormatFull(*to), unitSuffix(c.Metric.Unit),
+		fmt.Fprintf(&b, "; %s → %s: %s → %s%s (%.3f)", form.text(c.From), form.text(c.To), compare.FormatFull(*from), compare.FormatFull(*to), unitSuffix(c.Metric.Unit),
 			math.Exp(c.Neighbours))
 	}
 	b.WriteString(".")
 	if words := doubtWords(j.Doubts); words != "" {
-		fmt.Fprintf(&b, " Look twice: %s.", markdown(words))
+		fmt.Fprintf(&b, " Look twice: %s.", form.text(words))
 	}
 	if len(j.Evidence.Seen) > 0 {
-		fmt.Fprintf(&b, " Also on %s.", markdown(compare.Places(c.Coordinate, j.Evidence.Seen, slices.Concat(j.Evidence.NotSeen, j.Evidence.CannotTell), 6)))
+		fmt.Fprintf(&b, " Also on %s.", form.text(compare.Places(c.Coordinate, j.Evidence.Seen, slices.Concat(j.Evidence.NotSeen, j.Evidence.CannotTell), 6)))
 	}
-	fmt.Fprintf(&b, "\n%s%s", in.Origin, changeHref(c.ID))
+	b.WriteString(form.linked(in.Origin + changeHref(c.ID)))
 	return b.String()
 }
 
@@ -968,10 +992,42 @@ func commands(in changeInput) (list []view.Pair, none string) {
 			}
 		}
 	}
-	if len(list) == 0 {
-		none = "No command line was stored with these runs: their source is a table of figures. A run with relqps run keeps the exact lines."
+	if len(list) > 0 {
+		return list, ""
 	}
-	return list, none
+	none = "No command line was stored with these runs: their source is a table of figures."
+	plan := "db_bench-" + c.Workload
+	if c.System != bench.SystemRocksDB || c.Suite != "db_bench" || !slices.Contains(plannedWorkloads, c.Workload) {
+		return nil, none + " A run with relqps run keeps the exact lines."
+	}
+	var lines []string
+	for _, v := range []string{c.From, c.To} {
+		line := []string{"relqps", "run", plan, "--server", c.Server, "--set", "binary=./db_bench." + v}
+		if c.Compiler != "" {
+			line = append(line, "--compiler", c.Compiler)
+		}
+		if c.Clients > 0 {
+			line = append(line, "--clients", strconv.Itoa(c.Clients))
+		}
+		lines = append(lines, shellLine(line))
+	}
+	return []view.Pair{{Key: "the same step sequence with this program's own plan, whose sizes and flags are not those of the runs", Value: strings.Join(lines, "\n"), Mono: true}}, none
+}
+
+// plannedWorkloads are those that a built-in plan of the runner exists for, as
+// db_bench-WORKLOAD.
+var plannedWorkloads = []string{"cached", "iobuf", "iodir"}
+
+// shellLine writes words as a command line that a shell reads back as these words.
+func shellLine(words []string) string {
+	var out []string
+	for _, w := range words {
+		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@") != "" {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
 }
 
 // triage stores what a form says of a change.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -293,8 +294,14 @@ func TestTheChangePageSaysWhatMovedWithIt(t *testing.T) {
 	if got := text(d, "#triage"); !strings.Contains(got, "confirmed") || !strings.Contains(got, "facebook/rocksdb#9354") || !strings.Contains(got, "ann") {
 		t.Errorf("%q", got)
 	}
-	if got := text(d, "#cite"); !strings.Contains(got, "**fillseq −35 % at RocksDB 6.14.6** (c2, iodir, gcc): level 0.65 of before (95 % interval 0.63–0.67); 6.13.4 → 6.14.6: 1,000 → 650/s (0.660).") ||
+	if got := text(d, "#cite-markdown"); !strings.Contains(got, "**fillseq −35 % at RocksDB 6.14.6** (c2, iodir, gcc): level 0.65 of before (95 % interval 0.63–0.67); 6.13.4 → 6.14.6: 1,000 → 650/s (0.660).") ||
 		!strings.HasSuffix(got, "http://example.com/changes/1") {
+		t.Errorf("%q", got)
+	}
+	if got := d.Find("#cite-html").Text(); !strings.HasPrefix(got, "<b>fillseq −35\u2009% at RocksDB 6.14.6</b> (c2, iodir, gcc): level 0.65 of before (") || !strings.HasSuffix(got, `. <a href="http://example.com/changes/1">http://example.com/changes/1</a>`) {
+		t.Errorf("%q", got)
+	}
+	if got := d.Find("#cite-text").Text(); !strings.HasPrefix(got, "fillseq −35\u2009% at RocksDB 6.14.6 (c2, iodir, gcc): level 0.65 of before (") || !strings.HasSuffix(got, "\nhttp://example.com/changes/1") {
 		t.Errorf("%q", got)
 	}
 	if d.Find("form#triage-form, #thread form").Length() != 0 {
@@ -369,5 +376,25 @@ func TestHomeListsOpenChanges(t *testing.T) {
 	d := page(t, newHandler(t, source), "/")
 	if got := text(d, "#changes tbody"); got != "6.14.6fillseq step▼ 0.65iodir, c2, gccnew" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestWithoutCommandLinesAPlanIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, w := range plannedWorkloads {
+		if _, err := os.Stat("../runner/plans/db_bench-" + w + ".yaml"); err != nil {
+			t.Error(err)
+		}
+	}
+	in := changeInput{Change: bench.ChangeDetail{Change: sampleChange(1, func(c *bench.Change) { c.Server, c.Compiler = "o'brien's box", "clang+lto" })}}
+	list, none := commands(in)
+	want := `relqps run db_bench-iodir --server 'o'\''brien'\''s box' --set binary=./db_bench.6.13.4 --compiler clang+lto --clients 8
+relqps run db_bench-iodir --server 'o'\''brien'\''s box' --set binary=./db_bench.6.14.6 --compiler clang+lto --clients 8`
+	if len(list) != 1 || list[0].Value != want || !strings.Contains(none, "No command line was stored") {
+		t.Errorf("%+v, %q", list, none)
+	}
+	in.Change.Suite = "ibench"
+	if list, none := commands(in); list != nil || !strings.Contains(none, "keeps the exact lines") {
+		t.Errorf("%+v, %q", list, none)
 	}
 }

@@ -37,7 +37,8 @@ type MetricMove struct {
 
 // MetricMoves gives how the metrics of a change's coordinate moved with it, those
 // that moved furthest beyond their noise first. The change's own metric is first
-// of all. Lines must be without base.
+// of all, and CPU per operation beside it: whether an operation costs more is what a
+// change of rates is first asked. Lines must be without base.
 func MetricMoves(c bench.Change, lines []Line) []MetricMove {
 	var out []MetricMove
 	for _, l := range lines {
@@ -62,12 +63,14 @@ func MetricMoves(c bench.Change, lines []Line) []MetricMove {
 		switch {
 		case m.Line.Metric.Name == c.Metric.Name:
 			return 0
-		case m.Verdict == Better || m.Verdict == Worse || m.Verdict == Moved:
+		case m.Line.Metric.Name == "cpu_us_per_op":
 			return 1
-		case m.OK:
+		case m.Verdict == Better || m.Verdict == Worse || m.Verdict == Moved:
 			return 2
+		case m.OK:
+			return 3
 		}
-		return 3
+		return 4
 	}
 	slices.SortStableFunc(out, func(a, b MetricMove) int {
 		return cmp.Or(rank(a)-rank(b), cmp.Compare(b.Score, a.Score), bench.CompareMetrics(a.Line.Metric.Name, b.Line.Metric.Name))
