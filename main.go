@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -117,6 +118,12 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 
 // printError writes an error with the places it names, one a line, as compilers do.
 func printError(w io.Writer, err error) {
+	// The error of a single place often is what the place says.
+	var e *bench.Error
+	if errors.As(err, &e) && len(e.Places) == 1 && strings.HasSuffix(err.Error(), e.Places[0].String()) {
+		fmt.Fprintln(w, "relqps:", err)
+		return
+	}
 	printPlaces(w, err)
 	fmt.Fprintln(w, "relqps:", err)
 }

@@ -25,6 +25,7 @@ type runCommand struct {
 	Resume  bool     `help:"Post what earlier runs left, and go on with the unfinished run of this plan."`
 	DryRun  bool     `help:"Print the command lines and do nothing else."`
 	Shared  bool     `help:"Measure although another runner measures on this machine."`
+	AnyDisk bool     `help:"Measure although the data may not fit the disk."`
 	Offline bool     `help:"Keep results in the work directory; --resume posts them later."`
 }
 
@@ -39,10 +40,14 @@ Results are written to the work directory first and then stored, so that a datab
 func (c runCommand) Run(ctx context.Context, s streams, log *slog.Logger) (err error) {
 	plan, err := runner.LoadPlan(c.Plan, runner.Overrides{Set: c.Set})
 	if err != nil {
+		if _, planErr := runner.LoadPlan(c.Plan, runner.Overrides{}); planErr == nil {
+			printError(s.err, err)
+			return exitStatus(exitUsage) // the plan is good, what --set makes of it is not
+		}
 		return err
 	}
 	o := runner.Options{
-		Plan: plan, Context: c.context(), WorkDir: c.WorkDir, Resume: c.Resume, DryRun: c.DryRun, Shared: c.Shared,
+		Plan: plan, Context: c.context(), WorkDir: c.WorkDir, Resume: c.Resume, DryRun: c.DryRun, Shared: c.Shared, AnyDisk: c.AnyDisk,
 		Out: s.out, Terminal: isTerminal(s.out), Logger: log,
 	}
 	if !c.DryRun && !c.Offline {

@@ -312,6 +312,23 @@ func TestRunRefusesWhatCannotBeRun(t *testing.T) {
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("told after %s", took)
 	}
+	// More data than any disk here has; with --any-disk it would begin.
+	huge := []string{"run", "--dry-run", "--work-dir", work, "--set", "keys=10000000000000", "db_bench-iodir"}
+	if code, _, stderr := command(t, huge...); code != exitFailed || !strings.Contains(stderr, "do not fit the disk: 10000000000000 keys × ") || strings.Count(stderr, "do not fit") != 1 {
+		t.Errorf("more data than disk: %d %s", code, stderr)
+	}
+	if code, _, stderr := command(t, append(huge, "--any-disk")...); code != exitOK {
+		t.Errorf("any disk: %d %s", code, stderr)
+	}
+	// What a flag makes wrong is a wrong use, and told once.
+	for _, set := range []string{"nosuch=1", "keys", "keys=many", "keys=0"} {
+		if code, _, stderr := command(t, "run", "--dry-run", "--set", set, "db_bench-quick"); code != exitUsage || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("--set %s: %d %q", set, code, stderr)
+		}
+	}
+	if code, _, stderr := command(t, "run", "--dry-run", "--set", "keys=5", "no-such-plan"); code != exitFailed || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("no plan: %d %q", code, stderr)
+	}
 	code, out, stderr := command(t, "run", "--dry-run", "db_bench-quick")
 	if code != exitOK || strings.Count(out, "--benchmarks=") != len(sequence) {
 		t.Errorf("dry run: %d, %d commands: %s", code, strings.Count(out, "--benchmarks="), stderr)

@@ -55,5 +55,11 @@ func dryRun(ctx context.Context, o *Options) error {
 			time.Duration(c.Limit*float64(time.Second)).Round(time.Second), shellLine(append([]string{"env", "LC_ALL=C"}, c.Args...)))
 	}
 	// Last, so that the commands can be looked at where they could not be run.
-	return p.CheckMemory(memory)
+	if err := p.CheckMemory(memory); err != nil {
+		return err
+	}
+	if free, ok := freeBytes(filepath.Dir(db.dir)); ok && !o.AnyDisk {
+		return p.checkSpace(filepath.Dir(db.dir), free)
+	}
+	return nil
 }

@@ -131,6 +131,21 @@ func (p *Plan) dataSum() string {
 	return sum + ") bytes = " + p.DataBytes().String()
 }
 
+// spaceShare is how much more than its data a database takes while it is written to:
+// overwritten values that compaction has not dropped yet, and what it writes meanwhile.
+const spaceShare = 1.2
+
+// checkSpace refuses a plan whose database does not fit the free space of its directory,
+// with the arithmetic. The error has kind invalid.
+func (p *Plan) checkSpace(dir string, free Size) error {
+	need := Size(spaceShare * float64(p.DataBytes()))
+	if free >= need {
+		return nil
+	}
+	return planError(p.at("keys"), "the data do not fit the disk: %s, and a fifth more for what compaction has not dropped yet, are %s; %s has %s free; "+
+		"another --work-dir, fewer keys, or --any-disk to begin all the same", p.dataSum(), need, dir, free)
+}
+
 // CheckMemory refuses a plan whose data set is not to memory and cache what its
 // workload says, with the arithmetic: cached needs data that fit the block cache
 // and a cache that fits memory, cached-by-os data that fit memory but not the

@@ -71,6 +71,27 @@ func TestWorkloadMustBeToMemoryWhatItsNameSays(t *testing.T) {
 	}
 }
 
+func TestDataThatDoNotFitTheDiskAreRefusedWithTheArithmetic(t *testing.T) {
+	t.Parallel()
+	p, err := LoadPlan("db_bench-iobuf", Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 200,000,000 × (20 + 400 × 0.5) bytes = 44e9 bytes, a fifth more 52.8e9 = 49.2 GiB.
+	if err := p.checkSpace("/data", 53_000_000_000); err != nil {
+		t.Error(err)
+	}
+	err = p.checkSpace("/data", 50_000_000_000)
+	if bench.KindOf(err) != bench.KindInvalid {
+		t.Fatalf("error %v, want a refusal", err)
+	}
+	for _, says := range []string{"200000000 keys × (20 + 400 × 0.5) bytes = 41 GiB", "are 49.2 GiB", "/data has 46.6 GiB free", "--any-disk"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%v\nwant it to say %q", err, says)
+		}
+	}
+}
+
 func TestControlGroupLimitIsTheSmallestOfGroupAndAncestors(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -53,6 +53,8 @@ type Options struct {
 	DryRun bool
 	// Shared allows other runners to measure on this host at the same time.
 	Shared bool
+	// AnyDisk lets a run begin although its data may fill the disk.
+	AnyDisk bool
 	// Out is told how it goes: with a bar when Terminal is set, in plain lines
 	// otherwise. nil tells nobody.
 	Out      io.Writer
@@ -199,8 +201,14 @@ func (r *runner) begin(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(db.dir), 0o755); err != nil {
 		return err
 	}
-	if free, ok := freeBytes(filepath.Dir(db.dir)); ok && free < p.DataBytes()+p.DataBytes()/2 {
-		notes = append(notes, fmt.Sprintf("%s has %s free, and the data alone are %s: the disk may fill up", filepath.Dir(db.dir), free, p.DataBytes()))
+	if free, ok := freeBytes(filepath.Dir(db.dir)); ok {
+		err := p.checkSpace(filepath.Dir(db.dir), free)
+		switch {
+		case err != nil && !r.AnyDisk:
+			return err
+		case err != nil:
+			notes = append(notes, fmt.Sprintf("%s has %s free, and the data alone are %s: the disk may fill up", filepath.Dir(db.dir), free, p.DataBytes()))
+		}
 	}
 	run.Environment = Host(ctx, filepath.Dir(db.dir))
 	if r.journal, err = createJournal(r.WorkDir, run); err != nil {
@@ -633,11 +641,20 @@ func syncFile(name string) error {
 	return file.Sync()
 }
 
-// freeBytes gives the space that is free for this user where a directory lies.
+// freeBytes gives the space that is free for this user where a directory lies, or will
+// lie.
 func freeBytes(dir string) (Size, bool) {
 	var s syscall.Statfs_t
-	if err := syscall.Statfs(dir, &s); err != nil {
-		return 0, false
+	for {
+		err := syscall.Statfs(dir, &s)
+		if err == nil {
+			break
+		}
+		up := filepath.Dir(dir)
+		if !errors.Is(err, fs.ErrNotExist) || up == dir {
+			return 0, false
+		}
+		dir = up
 	}
 	return Size(int64(s.Bavail) * int64(s.Bsize)), true
 }

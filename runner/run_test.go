@@ -783,7 +783,7 @@ func TestResumeRefusesWhatIsNotTheSameRun(t *testing.T) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
-	refused(`server: the flags says "elsewhere"`, func(o *runner.Options) { o.Context.Server = "elsewhere" })
+	refused(`server: the flags say "elsewhere"`, func(o *runner.Options) { o.Context.Server = "elsewhere" })
 	b.plan(strings.Replace(plan, "keys: 20000", "keys: 20001", 1))
 	refused("no unfinished run of this plan as it is now", nil)
 	b.plan(plan)
@@ -822,8 +822,8 @@ func TestWhatCannotRunLeavesNoRunBehind(t *testing.T) {
 		{"larger than its cache", strings.Replace(short, "cache_bytes: 64MiB", "cache_bytes: 4MiB", 1), bench.Context{}, bench.KindInvalid, "workload cached needs data that fit the block cache"},
 		{"fits memory", "workload: iobuf\n" + short, bench.Context{}, bench.KindInvalid, "workload iobuf needs data larger than memory"},
 		{"no program", "binary: ./no-db-bench\n" + short, bench.Context{}, bench.KindNotFound, "no program ./no-db-bench"},
-		{"another server", "server: a\n" + short, bench.Context{Server: "b"}, bench.KindInvalid, `server: the flags says "b", plan test says "a"`},
-		{"another version", short, bench.Context{Version: "1.2.3"}, bench.KindInvalid, `version: the flags says "1.2.3"`},
+		{"another server", "server: a\n" + short, bench.Context{Server: "b"}, bench.KindInvalid, `server: the flags say "b", plan test says "a"`},
+		{"another version", short, bench.Context{Version: "1.2.3"}, bench.KindInvalid, `version: the flags say "1.2.3"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b.plan(test.plan)

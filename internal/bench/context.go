@@ -53,7 +53,7 @@ func (c Context) Fill(other Context, here, there string) (Context, error) {
 			continue
 		}
 		if *f.to != "" {
-			return c, Errorf(KindInvalid, "%s: %s says %q, %s says %q", f.name, here, *f.to, there, f.from)
+			return c, Errorf(KindInvalid, "%s: %s %q, %s %q", f.name, says(here), *f.to, says(there), f.from)
 		}
 		*f.to = f.from
 	}
@@ -66,19 +66,27 @@ func (c Context) Fill(other Context, here, there string) (Context, error) {
 	case VersionWithin(other.Version, c.Version):
 		c.Version = other.Version
 	default:
-		return c, Errorf(KindInvalid, "version: %s says %q, %s says %q", here, c.Version, there, other.Version)
+		return c, Errorf(KindInvalid, "version: %s %q, %s %q", says(here), c.Version, says(there), other.Version)
 	}
 	switch {
 	case other.Clients == 0 || c.Clients == other.Clients:
 	case c.Clients == 0:
 		c.Clients = other.Clients
 	default:
-		return c, Errorf(KindInvalid, "clients: %s says %d, %s says %d", here, c.Clients, there, other.Clients)
+		return c, Errorf(KindInvalid, "clients: %s %d, %s %d", says(here), c.Clients, says(there), other.Clients)
 	}
 	if len(c.Versions) == 0 {
 		c.Versions = other.Versions
 	}
 	return c, nil
+}
+
+// says names a source of context with its verb: the flags say, the path says.
+func says(source string) string {
+	if strings.HasSuffix(source, "flags") {
+		return source + " say"
+	}
+	return source + " says"
 }
 
 // Hint gives c with what it does not state taken from other; where both state
