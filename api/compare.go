@@ -220,7 +220,7 @@ func (s *server) compareCompilers(ctx context.Context, in *compilersInput) (*bod
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	c := compare.CompareCompilers(series, base, in.BaseVersion, &s.cache)
+	c := compare.CompareCompilers(series, compare.Options{Base: compare.Base{Compiler: base, Version: in.BaseVersion}, Cache: &s.cache})
 	b := compareCompilersBody{
 		Base: c.Base, Compilers: orEmpty(c.Arms.Arms), Versions: orEmpty(c.Versions), Rows: in.rows(&c.Arms), Stability: []stabilityBody{}, Trends: []trendBody{},
 		WithoutBase: withoutBase(&c.Arms),

@@ -538,7 +538,11 @@ func changeFacts(in changeInput, j compare.Judged) []view.FactPair {
 			add(x.term, textPart(compare.Places(c.Coordinate, x.list, x.others, 6)))
 		}
 	}
-	if !slices.ContainsFunc(e.Elsewhere(), func(s compare.Sighting) bool { return s.Compiler != c.Compiler }) {
+	if by := compare.SeenBy(c, j.Evidence); by.Verdict != compare.CompilersNone {
+		q := in.charts()
+		q.Builds, q.Compilers, q.Base, q.Steps = true, nil, compare.Base{}, nil
+		add("Code or compiler", textPart(by.Text()+" "), view.Part{Text: "see the builds", Href: q.String()})
+	} else if !slices.ContainsFunc(e.Elsewhere(), func(s compare.Sighting) bool { return s.Compiler != c.Compiler }) {
 		add("Compiler", textPart(fmt.Sprintf("only %s measured here, so code and compiler cannot be told apart", compilerName(c.Compiler))))
 	}
 	return out

@@ -298,7 +298,7 @@ func causeItem(c compare.Cause, anchor string) view.CauseItem {
 	}
 	for _, x := range c.Changes {
 		row := changeRow(x)
-		row.Tags = doubtTags(slices.DeleteFunc(slices.Clone(x.Doubts), func(d compare.Doubt) bool { return shared[d.Kind] == d.Text }))
+		row.Tags = append(doubtTags(slices.DeleteFunc(slices.Clone(x.Doubts), func(d compare.Doubt) bool { return shared[d.Kind] == d.Text })), compilerTags(x)...)
 		switch {
 		case item.Alone:
 			row.Name, row.Where = x.Step, placeText(x.Coordinate)
@@ -327,7 +327,7 @@ func changeRow(x compare.Judged) view.ChangeRow {
 		Href: changeHref(x.ID), Name: placeText(x.Coordinate), Span: changeSpan(x.FoundChange), Shape: shapeText(x.FoundChange),
 		Ratio: changeRatio(x.Change), Class: verdictClass(v), Interval: changeInterval(x.Change),
 		Plot: narrowScale.plot(math.Exp(x.Effect), &low, &high, v), P: "p " + pText(x.PHere),
-		Tags: doubtTags(x.Doubts), State: triageText(x.Change), StateClass: string(x.Triage), Owner: x.Owner, Issue: issueLink(x.IssueURL),
+		Tags: append(doubtTags(x.Doubts), compilerTags(x)...), State: triageText(x.Change), StateClass: string(x.Triage), Owner: x.Owner, Issue: issueLink(x.IssueURL),
 	}
 	if len(x.Evidence.Seen) > 0 {
 		row.Also = "also on " + compare.Places(x.Coordinate, x.Evidence.Seen, slices.Concat(x.Evidence.NotSeen, x.Evidence.CannotTell), 3)
@@ -336,6 +336,16 @@ func changeRow(x compare.Judged) view.ChangeRow {
 		row.Dissolved = "dissolved " + x.Dissolved.UTC().Format("2006-01-02")
 	}
 	return row
+}
+
+// compilerTags says of a change whether it is the code, the compiler or noise, where
+// builds by other compilers were measured.
+func compilerTags(x compare.Judged) []view.DoubtTag {
+	by := compare.SeenBy(x.Change, x.Evidence)
+	if by.Verdict == compare.CompilersNone {
+		return nil
+	}
+	return []view.DoubtTag{{Text: by.Text(), Title: by.Evidence()}}
 }
 
 // placeText names where a change is: c2, iodir, gcc.

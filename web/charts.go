@@ -86,7 +86,10 @@ func answer(in chartsInput) (compared, error) {
 	}
 	c.Lines = slices.DeleteFunc(c.Lines, func(l compare.Line) bool { return len(l.Points) == 0 })
 	out.autoBase = compare.DefaultBase(c.Lines, "", "")
-	out.large = len(families(q)) == 1
+	out.large = len(families(q)) == 1 && !q.Builds
+	if q.Builds {
+		baseFirst(c.Lines, c.Base.Compiler)
+	}
 	out.comparison = c
 	o := chart.Options{Large: out.large, Fit: q.Fit, AutoBase: out.autoBase}
 	out.view = chart.NewView(c, o)
@@ -512,6 +515,8 @@ func oneText(f chart.Figure, c compare.Comparison, format func(float64) string) 
 		}
 	}
 	switch {
+	case value != nil && (c.Base.Compiler != "" || c.Base.Config != ""):
+		return "1.00 = " + baseText(c.Base) + ", " + format(*value) + unitSuffix(c.Metric.Unit)
 	case value != nil:
 		return "1.00 = " + format(*value) + unitSuffix(c.Metric.Unit)
 	case c.Base.Version == "" && c.Base != (compare.Base{}):

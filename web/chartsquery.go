@@ -41,6 +41,9 @@ type chartsQuery struct {
 	// Report makes it the query of /report/{system}: of each dimension one value, and
 	// the system is part of the path. All shows every version in its heat table.
 	Report, All bool
+	// Builds makes it the query of /compilers: one place, builds by several compilers,
+	// and a base that is one compiler's.
+	Builds bool
 }
 
 // metricDefault is the metric of an address that names none.
@@ -213,6 +216,9 @@ func (p *params) rest() url.Values {
 func (q chartsQuery) String() string {
 	if q.Report {
 		return q.at(reportPath(q.System))
+	}
+	if q.Builds {
+		return q.at("/compilers")
 	}
 	return q.at("/charts")
 }

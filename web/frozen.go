@@ -144,7 +144,7 @@ func (s *server) serveFrozen(w http.ResponseWriter, r *http.Request, l bench.Lin
 		return
 	case v.Get("format") == "md" && u.Path == "/charts":
 		u.Path = "/charts.md"
-	case v.Get("format") != "" && strings.HasPrefix(u.Path, "/report/"):
+	case v.Get("format") != "" && (strings.HasPrefix(u.Path, "/report/") || u.Path == "/compilers"):
 		q := u.Query()
 		q.Set("format", v.Get("format"))
 		u.RawQuery = q.Encode()

@@ -58,12 +58,18 @@ func fields(in chartsInput, a *compared) []view.Field {
 			}
 		}
 		field := view.Field{Label: f.label, Value: shown(d, chosen)}
+		if in.Given.Builds && f.dimension == "compiler" {
+			field.Label = "Builds"
+		}
 		if !alone {
 			field.Menu = []view.ChoiceGroup{{Choices: choices(in, d, values, chosen)}}
 		}
 		out = append(out, field)
 	}
-	if a != nil {
+	switch {
+	case a != nil && in.Given.Builds:
+		out = append(out, buildsBaseField(in, *a), metricField(in, *a))
+	case a != nil:
 		out = append(out, baseField(in, *a), metricField(in, *a))
 	}
 	return out
@@ -118,7 +124,7 @@ func valuesOf(in chartsInput, d dimension) []string {
 }
 
 func choices(in chartsInput, d dimension, values, chosen []string) []view.Choice {
-	several := d.name != "system" && d.name != "suite" && !in.Given.Report
+	several := d.name != "system" && d.name != "suite" && !in.Given.Report && (!in.Given.Builds || d.name == "compiler")
 	var out []view.Choice
 	for _, v := range values {
 		c := view.Choice{Name: d.label(v), Current: slices.Contains(chosen, v), Leaves: leaves(in, d, []string{v})}
@@ -323,7 +329,7 @@ func presets(in chartsInput, a compared) []view.Link {
 			Href: q.with(func(q *chartsQuery) { all(q); q.Across, q.All = false, false }).String(),
 		})
 	}
-	if len(majors) > 1 && len(across(a.all)) < len(a.all) && !q.Report {
+	if len(majors) > 1 && len(across(a.all)) < len(a.all) && !q.Report && !q.Builds {
 		links = append(links, view.Link{
 			Text: "across", Title: "a few versions of every major", Current: q.Across && q.From == "" && q.To == "",
 			Href: q.with(func(q *chartsQuery) { all(q); q.Across = true }).String(),

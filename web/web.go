@@ -148,6 +148,7 @@ func (s *server) viewRoutes(r chi.Router) {
 	r.Get("/charts.md", s.chartsMarkdown)
 	r.Get("/charts.svg", s.chartsSVG)
 	r.Get("/charts.png", s.chartsPNG)
+	r.Get("/compilers", s.compilers)
 	r.Get("/changes", s.page(s.changes))
 	r.Get("/changes/{id}", s.page(s.change))
 	r.Get("/versions/{system}/{version}", s.page(s.version))
@@ -281,7 +282,7 @@ func (s *server) frame(r *http.Request, title, current string) view.Page {
 	}
 	for _, n := range []view.Link{
 		{Text: "Home", Href: "/"}, {Text: "Report", Href: "/report"}, {Text: "Charts", Href: "/charts"}, {Text: "Changes", Href: "/changes"},
-		{Text: "Runs", Href: "/runs"}, {Text: "Upload", Href: "/upload"}, {Text: "API", Href: "/api/docs"},
+		{Text: "Compilers", Href: "/compilers"}, {Text: "Runs", Href: "/runs"}, {Text: "Upload", Href: "/upload"}, {Text: "API", Href: "/api/docs"},
 	} {
 		n.Current = n.Href == current
 		p.Nav = append(p.Nav, n)
@@ -326,7 +327,7 @@ func (s *server) bar(r *http.Request, b *view.Bar) {
 	var export []view.Link
 	for _, l := range b.Export {
 		for _, format := range []string{"md", "csv"} {
-			if strings.Contains(l.Href, "format="+format) && strings.HasPrefix(l.Href, "/report/") || format == "md" && strings.HasPrefix(l.Href, "/charts.md") {
+			if strings.Contains(l.Href, "format="+format) && (strings.HasPrefix(l.Href, "/report/") || strings.HasPrefix(l.Href, "/compilers")) || format == "md" && strings.HasPrefix(l.Href, "/charts.md") {
 				l.Href = f.path + "?format=" + format
 				export = append(export, l)
 			}

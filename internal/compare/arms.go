@@ -95,7 +95,13 @@ func (r *ArmRow) Cell(arm string) *ArmCell {
 // or, where version is set, all by that version of the arm. Series may be of
 // several metrics, each of which is compared for itself.
 func CompareArms(series []bench.Series, axis Axis, base, version string, cache *Cache) Arms {
-	out := Arms{Axis: axis, Base: axis.base(base, version)}
+	return compareArms(series, axis, Options{Base: axis.base(base, version), Cache: cache})
+}
+
+// compareArms is CompareArms with all its options; the base of these names an arm.
+func compareArms(series []bench.Series, axis Axis, opt Options) Arms {
+	opt.AutoBase = false
+	out := Arms{Axis: axis, Base: opt.Base}
 	byMetric := map[string][]bench.Series{}
 	var metrics []string
 	for _, s := range series {
@@ -106,9 +112,13 @@ func CompareArms(series []bench.Series, axis Axis, base, version string, cache *
 	}
 	slices.SortFunc(metrics, bench.CompareMetrics)
 	for _, m := range metrics {
-		c := Compare(byMetric[m], Options{Base: out.Base, Cache: cache})
+		c := Compare(byMetric[m], opt)
 		out.Lines = append(out.Lines, c.Lines...)
 		out.WithoutBase = append(out.WithoutBase, c.WithoutBase...)
+	}
+	base := opt.Base.Compiler
+	if axis == AxisConfig {
+		base = opt.Base.Config
 	}
 	out.Arms = armsOf(out.Lines, axis, base)
 	out.Versions = versionsOf(out.Lines)

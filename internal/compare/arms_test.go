@@ -95,7 +95,7 @@ func TestTheGapBetweenCompilersIsFollowed(t *testing.T) {
 	same := series(t, coordinate("fillseq", "clang+lto"), repeat("9.0.1", 1001000), repeat("9.8.4", 999000), repeat("10.0.1", 1000000), repeat("10.8.3", 1000000))
 	one := series(t, coordinate("readrandom", "clang"), "9.0.1 90")
 	oneBase := series(t, coordinate("readrandom", "gcc"), "9.0.1 100")
-	c := CompareCompilers([]bench.Series{gcc, clang, same, one, oneBase}, "gcc", "9.0.1", nil)
+	c := CompareCompilers([]bench.Series{gcc, clang, same, one, oneBase}, Options{Base: Base{Compiler: "gcc", Version: "9.0.1"}})
 	if len(c.Trends) != 3 {
 		t.Fatalf("%+v", c.Trends)
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -19,6 +20,9 @@ type CompilerComparison struct {
 	// Trends follow the gap between each other compiler and the base's over the
 	// versions that both have, in the order of [Order].
 	Trends []GapTrend
+	// Moves are the gaps that moved beyond noise from one stretch of versions to a
+	// later one, the clearest move of each, the clearest of all first.
+	Moves []GapMove
 }
 
 // Stability is the noise of a line, from one run to the next.
@@ -46,12 +50,14 @@ type GapTrend struct {
 }
 
 // CompareCompilers divides builds by those of one compiler: of the same version,
-// or all by one version of it.
-func CompareCompilers(series []bench.Series, base, version string, cache *Cache) CompilerComparison {
-	c := CompilerComparison{Arms: CompareArms(series, AxisCompiler, base, version, cache)}
+// or all by one version of it. The base of the options names the compiler.
+func CompareCompilers(series []bench.Series, opt Options) CompilerComparison {
+	base := opt.Base.Compiler
+	c := CompilerComparison{Arms: compareArms(series, AxisCompiler, opt)}
 	same := c.Lines
-	if version != "" {
-		same = CompareArms(series, AxisCompiler, base, "", cache).Lines
+	if opt.Base.Version != "" {
+		opt.Base.Version = ""
+		same = compareArms(series, AxisCompiler, opt).Lines
 	}
 	for i := range c.Lines {
 		l := &c.Lines[i]
@@ -68,7 +74,11 @@ func CompareCompilers(series []bench.Series, base, version string, cache *Cache)
 		if t, ok := trendOf(l, &same[at]); ok {
 			c.Trends = append(c.Trends, t)
 		}
+		if m, ok := moveOf(l, &same[at]); ok {
+			c.Moves = append(c.Moves, m)
+		}
 	}
+	slices.SortStableFunc(c.Moves, func(a, b GapMove) int { return cmp.Compare(b.least(), a.least()) })
 	return c
 }
 
@@ -80,9 +90,9 @@ type gap struct {
 	known   bool
 }
 
-// trendOf follows the gap between two lines; ok is false where no version has both.
-func trendOf(l, base *Line) (GapTrend, bool) {
-	t := GapTrend{Coordinate: l.Coordinate, Base: base.Compiler}
+// gapsOf gives the gap between two lines at every version that has both and may be
+// compared.
+func gapsOf(l, base *Line) []gap {
 	var gaps []gap
 	for i := range l.Points {
 		p := &l.Points[i]
@@ -92,6 +102,13 @@ func trendOf(l, base *Line) (GapTrend, bool) {
 		}
 		gaps = append(gaps, gap{p.Version, p.Log - b.Log, p.SE2 + b.SE2, p.HasSE && b.HasSE})
 	}
+	return gaps
+}
+
+// trendOf follows the gap between two lines; ok is false where no version has both.
+func trendOf(l, base *Line) (GapTrend, bool) {
+	t := GapTrend{Coordinate: l.Coordinate, Base: base.Compiler}
+	gaps := gapsOf(l, base)
 	if t.Versions = len(gaps); t.Versions == 0 {
 		return t, false
 	}

@@ -45,6 +45,8 @@ type View struct {
 	// Levels: the chart is about the levels between changes; the band of what cannot
 	// be told from 1.00 is left out.
 	Levels bool `json:"levels,omitempty"`
+	// Common: all charts of the page have one scale that follows the data.
+	Common bool `json:"common,omitempty"`
 }
 
 // Major is where a major version begins on the version axis.

@@ -29,27 +29,37 @@ type set struct {
 	archive string // folder below bench/arc of the public repository
 	files   []string
 	context bench.Context
+	// build is what the article on the results says of how they were built.
+	build bench.Build
 }
 
 const (
 	repository = "https://github.com/mdcallag/mytools/tree/master/bench/arc/"
 	out        = "internal/sample"
+
+	// How the builds of the Arm server were made, as the article "Using db_bench to
+	// measure RocksDB performance with gcc and clang" says.
+	buildFlags = "DISABLE_WARNING_AS_ERROR=1 DEBUG_LEVEL=0 V=1 VERBOSE=1"
+	clangTools = "AR=llvm-ar-18 RANLIB=llvm-ranlib-18 CC=clang CXX=clang++"
 )
 
 var sets = []set{
 	{"c2-cached", "nov23.c2.db_bench", []string{"sum.byrx.4x.txt", "sum.byrx.5x.txt", "sum.byrx.6x.txt", "sum.byrx.7x.txt", "sum.byrx.8x.txt"},
-		bench.Context{Server: "c2", Workload: "cached", Compiler: "gcc"}},
+		bench.Context{Server: "c2", Workload: "cached", Compiler: "gcc"}, bench.Build{}},
 	{"c2-iodir", "nov23.c2.db_bench", []string{"sum.iodir.6x.txt", "sum.iodir.7x.txt", "sum.iodir.8x.txt"},
-		bench.Context{Server: "c2", Workload: "iodir", Compiler: "gcc"}},
-	{"u5-cached", "nov23.u.db_bench.8x", []string{"u5/sum.byrx.8x.txt"}, bench.Context{Server: "u5", Workload: "cached", Compiler: "gcc"}},
-	{"u5-iobuf", "nov23.u.db_bench.8x", []string{"u5/sum.iobuf.8x.txt"}, bench.Context{Server: "u5", Workload: "iobuf", Compiler: "gcc"}},
-	{"u5-iodir", "nov23.u.db_bench.8x", []string{"u5/sum.iodir.8x.txt"}, bench.Context{Server: "u5", Workload: "iodir", Compiler: "gcc"}},
-	{"8core-cached", "dec25.dbb.clang", []string{"8core/sum.byrx.txt"}, bench.Context{Server: "8core", Workload: "cached", Compiler: "clang"}},
-	{"8core-iobuf", "dec25.dbb.clang", []string{"8core/sum.iobuf.txt"}, bench.Context{Server: "8core", Workload: "iobuf", Compiler: "clang"}},
-	{"8core-iodir", "dec25.dbb.clang", []string{"8core/sum.iodir.txt"}, bench.Context{Server: "8core", Workload: "iodir", Compiler: "clang"}},
-	{"arm-cached-gcc", "dec25.dbb.gcp.8core.arm", []string{"byrx/sum.byrx.gcc.txt"}, bench.Context{Server: "arm", Workload: "cached", Compiler: "gcc"}},
-	{"arm-cached-clang", "dec25.dbb.gcp.8core.arm", []string{"byrx/sum.byrx.clang.txt"}, bench.Context{Server: "arm", Workload: "cached", Compiler: "clang"}},
-	{"arm-cached-clang-lto", "dec25.dbb.gcp.8core.arm", []string{"byrx/sum.byrx.clang.lto.txt"}, bench.Context{Server: "arm", Workload: "cached", Compiler: "clang+lto"}},
+		bench.Context{Server: "c2", Workload: "iodir", Compiler: "gcc"}, bench.Build{}},
+	{"u5-cached", "nov23.u.db_bench.8x", []string{"u5/sum.byrx.8x.txt"}, bench.Context{Server: "u5", Workload: "cached", Compiler: "gcc"}, bench.Build{}},
+	{"u5-iobuf", "nov23.u.db_bench.8x", []string{"u5/sum.iobuf.8x.txt"}, bench.Context{Server: "u5", Workload: "iobuf", Compiler: "gcc"}, bench.Build{}},
+	{"u5-iodir", "nov23.u.db_bench.8x", []string{"u5/sum.iodir.8x.txt"}, bench.Context{Server: "u5", Workload: "iodir", Compiler: "gcc"}, bench.Build{}},
+	{"8core-cached", "dec25.dbb.clang", []string{"8core/sum.byrx.txt"}, bench.Context{Server: "8core", Workload: "cached", Compiler: "clang"}, bench.Build{}},
+	{"8core-iobuf", "dec25.dbb.clang", []string{"8core/sum.iobuf.txt"}, bench.Context{Server: "8core", Workload: "iobuf", Compiler: "clang"}, bench.Build{}},
+	{"8core-iodir", "dec25.dbb.clang", []string{"8core/sum.iodir.txt"}, bench.Context{Server: "8core", Workload: "iodir", Compiler: "clang"}, bench.Build{}},
+	{"arm-cached-gcc", "dec25.dbb.gcp.8core.arm", []string{"byrx/sum.byrx.gcc.txt"}, bench.Context{Server: "arm", Workload: "cached", Compiler: "gcc"},
+		bench.Build{CompilerVersion: "13.3.0", Command: "make " + buildFlags + " static_lib db_bench"}},
+	{"arm-cached-clang", "dec25.dbb.gcp.8core.arm", []string{"byrx/sum.byrx.clang.txt"}, bench.Context{Server: "arm", Workload: "cached", Compiler: "clang"},
+		bench.Build{CompilerVersion: "18.3.1", Command: clangTools + " make " + buildFlags + " static_lib db_bench"}},
+	{"arm-cached-clang-lto", "dec25.dbb.gcp.8core.arm", []string{"byrx/sum.byrx.clang.lto.txt"}, bench.Context{Server: "arm", Workload: "cached", Compiler: "clang+lto"},
+		bench.Build{CompilerVersion: "18.3.1", Command: clangTools + " make USE_LTO=1 " + buildFlags + " static_lib db_bench"}},
 }
 
 // report is a file of the sample data made of a report of the Insert Benchmark.
@@ -156,6 +166,7 @@ func (s set) write(archives string) error {
 			}
 			run.Environment["source_name"] = "mdcallag/mytools, public archive " + s.archive
 			run.Environment["source_url"] = repository + s.archive
+			run.Build.CompilerVersion, run.Build.Command = s.build.CompilerVersion, s.build.Command
 			for i := range run.Results {
 				// The figures are kept, not the source's rows: a dated result needs no text.
 				run.Results[i].Text = ""

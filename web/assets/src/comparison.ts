@@ -95,6 +95,13 @@ export class Comparison {
     for (const box of this.boxes) box.ratios = box.figure.lines.map((l) => divide(box.figure, l, this.base, this.view.versions));
   }
 
+  /** The positions of all charts where these share a scale; a few far ones are left to the arrows at its edge. */
+  private common(): readonly number[] | null {
+    if (!this.view.common) return null;
+    const farthest = Math.log(2);
+    return this.boxes.flatMap((b) => b.ratios).flat().flatMap((r) => (r.relative !== null && r.relative > 0 ? [Math.max(-farthest, Math.min(farthest, Math.log(r.relative)))] : []));
+  }
+
   private drawWhenSeen(): void {
     const seen = new IntersectionObserver(
       (entries) => {
@@ -133,7 +140,7 @@ export class Comparison {
       this.follow(box, box.chart);
     }
     const option = drawComparison(
-      { view: this.view, figure: box.figure, ratios: box.ratios, width: box.at.clientWidth, height: box.at.clientHeight, locked: this.locked, setting: this.setting },
+      { view: this.view, figure: box.figure, ratios: box.ratios, width: box.at.clientWidth, height: box.at.clientHeight, locked: this.locked, setting: this.setting, common: this.common() },
       tokens(),
     );
     const token = tokens();

@@ -23,6 +23,8 @@ export interface Drawing {
   readonly locked: number;
   /** Index of the sensitivity whose changes are marked. */
   readonly setting: number;
+  /** Positions of all charts of the page, where they share a scale that follows the data. */
+  readonly common?: readonly number[] | null;
 }
 
 /** Below this width a large chart does without interval bars and with fewer words. */
@@ -180,6 +182,7 @@ function noteMarks(d: Drawing, window: Window, token: Tokens, quiet: Item): Item
 }
 
 function windowOf(d: Drawing, yAxis: Item, positions: readonly (readonly (number | null)[])[]): Window {
+  if (d.common) return fitWindow(d.common, d.view.large);
   if (d.view.fit) return fitWindow(positions.flat().filter((p) => p !== null), d.view.large);
   return { low: yAxis["min"] as number, high: yAxis["max"] as number, ticks: (yAxis["axisTick"] as Item)["customValues"] as number[] };
 }

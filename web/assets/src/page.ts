@@ -107,7 +107,8 @@ document.addEventListener("click", (e) => {
     e.preventDefault();
     void copyAddress();
   } else if (target?.closest("[data-markdown]")) {
-    void fetch(view?.frozen ? `${location.pathname}?format=md` : "/charts.md" + location.search)
+    const from = target.closest<HTMLElement>("[data-markdown]")?.dataset["markdown"] ?? "";
+    void fetch(view?.frozen ? `${location.pathname}?format=md` : from || "/charts.md" + location.search)
       .then((r) => (r.ok ? r.text() : Promise.reject(new Error(`status ${r.status}`))))
       .then((text) => copy(text, "Tables copied as Markdown"))
       .catch((error: unknown) => say(`Not copied: ${error instanceof Error ? error.message : String(error)}`));

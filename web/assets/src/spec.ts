@@ -34,6 +34,8 @@ export interface View {
   readonly frozen?: boolean;
   /** The chart is about levels: without the band of what cannot be told from 1.00. */
   readonly levels?: boolean;
+  /** All charts have one scale that follows the data. */
+  readonly common?: boolean;
 }
 
 /** A change between two versions. */

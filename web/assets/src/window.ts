@@ -6,8 +6,8 @@ export interface Window {
   readonly ticks: readonly number[];
 }
 
-/** Distances between ticks that look round as ratios: 1.01, 1.02, 1.05, 1.10, fourth and square root of 2, 2, 4, 10 … */
-const steps = [1.01, 1.02, 1.05, 1.1, 2 ** 0.25, 2 ** 0.5, 2, 4, 10, 100, 1000].map(Math.log);
+/** Distances between ticks that look round as ratios: 1.01, 1.02, 1.05, 1.10, sixth, fourth and square root of 2, 2, 4, 10 … */
+const steps = [1.01, 1.02, 1.05, 1.1, 2 ** (1 / 6), 2 ** 0.25, 2 ** 0.5, 2, 4, 10, 100, 1000].map(Math.log);
 
 /** The smallest window that holds all positions and 0, its ticks at round ratios. */
 export function fitWindow(positions: readonly number[], large: boolean): Window {

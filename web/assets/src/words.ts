@@ -56,7 +56,8 @@ export function oneText(figure: Figure, base: Base, view: View, ratios: readonly
     if (value !== null && Math.abs(b - value) > 1e-9 * Math.abs(value)) return `1.00 = each its own ${baseText(base)}`;
     value ??= b;
   }
-  if (value !== null) return `1.00 = ${show(value)}${format.unitSuffix(view.metric.unit)}`;
+  const whose = base.compiler || base.config ? `${baseText(base)}, ` : "";
+  if (value !== null) return `1.00 = ${whose}${show(value)}${format.unitSuffix(view.metric.unit)}`;
   if (base.version === "" && (base.compiler || base.config)) return `1.00 = ${baseText(base)}`;
   return "";
 }
