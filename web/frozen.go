@@ -161,6 +161,10 @@ func (s *server) frozenPicture(w http.ResponseWriter, r *http.Request, kind stri
 	switch {
 	case r.URL.Path == "/charts":
 		in, err = s.readCharts(r.Context(), r)
+	case r.URL.Path == "/compilers":
+		var c compilersInput
+		c, err = s.readCompilers(r.Context(), r.URL.RawQuery, s.origin(r))
+		in = c.chartsInput
 	case strings.HasPrefix(r.URL.Path, "/report/"):
 		system, unescape := url.PathUnescape(strings.TrimPrefix(r.URL.EscapedPath(), "/report/"))
 		if unescape != nil {

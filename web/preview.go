@@ -37,7 +37,9 @@ func (s *server) preview(r *http.Request, p *view.Page, q chartsQuery, lead stri
 }
 
 // hasPicture reports whether a frozen view has a picture of its own figures.
-func hasPicture(path string) bool { return path == "/charts" || strings.HasPrefix(path, "/report/") }
+func hasPicture(path string) bool {
+	return path == "/charts" || path == "/compilers" || strings.HasPrefix(path, "/report/")
+}
 
 // describe is preview for a page without charts.
 func (s *server) describe(r *http.Request, p *view.Page, lead string) {

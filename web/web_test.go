@@ -169,7 +169,7 @@ func TestErrorsAreExplainedAndNothingInternalIsShown(t *testing.T) {
 			if got := strings.Contains(d.Find("main").Text(), "Request "); got != test.request {
 				t.Errorf("request id shown: %v", got)
 			}
-			if d.Find("nav a").Length() != 7 {
+			if d.Find("nav a").Length() < 7 {
 				t.Error("an error page has the navigation too")
 			}
 		})

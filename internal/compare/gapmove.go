@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -120,8 +121,8 @@ func (m GapMove) Text() string {
 	a, b := math.Log(m.FromRatio), math.Log(m.ToRatio)
 	other, base := compilerText(m.Compiler), compilerText(m.Base)
 	if a*b < 0 && math.Abs(a) >= 0.005 && math.Abs(b) >= 0.005 {
-		return fmt.Sprintf("%s went from %s %s %s %s to %s %s %s in %s", other, AmountText(m.FromRatio), AheadWord(m.FromRatio, m.Metric.Direction), base, where(m.From),
-			AmountText(m.ToRatio), AheadWord(m.ToRatio, m.Metric.Direction), where(m.To), m.Step)
+		return fmt.Sprintf("%s went in %s from %s %s %s %s to %s %s %s", other, m.Step, AmountText(m.FromRatio), AheadWord(m.FromRatio, m.Metric.Direction), base, where(m.From),
+			AmountText(m.ToRatio), strings.TrimSuffix(AheadWord(m.ToRatio, m.Metric.Direction), " of"), where(m.To))
 	}
 	verb := "grew"
 	if math.Abs(b) < math.Abs(a) {
