@@ -160,6 +160,9 @@ func (b *Browser) Open(ctx context.Context, view View) (*Tab, error) {
 // Close closes the tab. Closing twice is fine.
 func (t *Tab) Close() { t.close() }
 
+// Context is the chromedp context of the tab, for actions that Tab does not offer.
+func (t *Tab) Context() context.Context { return t.ctx }
+
 // Go loads an address and waits until it is complete. A status of 400 or more is an error.
 func (t *Tab) Go(url string) error {
 	response, err := chromedp.Run(t.ctx, chromedp.NavigateResponse(url))
