@@ -124,7 +124,7 @@ func (s *server) readCompilers(ctx context.Context, raw, origin string) (compile
 	if err != nil {
 		return in, err
 	}
-	q.Builds, q.Across, q.All, q.Fit, q.Worst = true, false, false, false, false
+	q.Builds, q.Across, q.Fit, q.Worst = true, false, false, false
 	in.chartsInput = chartsInput{Given: q, Origin: origin, Reader: readerOf(ctx)}
 	if in.Coordinates, err = s.Source.Coordinates(ctx, bench.SeriesFilter{}); err != nil {
 		return in, err

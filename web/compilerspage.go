@@ -152,6 +152,9 @@ func newCompilersPage(in compilersInput) (view.CompilersPage, error) {
 	if a.left > 0 {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("%s more are left out: choose steps to see them.", plural(a.left, "chart", "charts")))
 	}
+	if in.Narrowed > 0 {
+		p.Remarks = append(p.Remarks, narrowedText(in.chartsInput))
+	}
 	p.Steady = c.steady()
 	p.Against = c.against()
 	p.Builds = c.builds()
@@ -277,20 +280,11 @@ func buildsBaseField(in chartsInput, a compared) view.Field {
 	}
 	same := compare.Base{Compiler: base.Compiler}
 	f.Menu = append(f.Menu, g, view.ChoiceGroup{Name: "version", Words: true, Choices: []view.Choice{{Name: "the same version", Href: to(same), Current: base.Version == ""}}})
-	majors := chart.Majors(a.all)
-	for i, m := range majors {
-		end := len(a.all)
-		if i+1 < len(majors) {
-			end = majors[i+1].At
-		}
-		g := view.ChoiceGroup{Name: m.Name}
-		for _, v := range a.all[m.At:end] {
-			b := base
-			b.Version = v
-			g.Choices = append(g.Choices, view.Choice{Name: v, Href: to(b), Current: base.Version != "" && bench.CompareVersions(base.Version, v) == 0})
-		}
-		f.Menu = append(f.Menu, g)
-	}
+	f.Menu = append(f.Menu, versionChoices(a.all, func(v string) (string, bool) {
+		b := base
+		b.Version = v
+		return to(b), base.Version != "" && bench.CompareVersions(base.Version, v) == 0
+	})...)
 	return f
 }
 
