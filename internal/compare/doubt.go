@@ -158,7 +158,11 @@ func Places(from bench.Coordinate, list, others []Sighting, most int) string {
 		case on(list, s.Server) > 1 && on(others, s.Server) == 0:
 			add(s.Server)
 		default:
-			add(Place(from, s.Coordinate))
+			like := from
+			if on(list, s.Server)+on(others, s.Server) > 1 {
+				like.Workload = "" // one of several there: the workload is named even where it is that of the change
+			}
+			add(Place(like, s.Coordinate))
 		}
 	}
 	for _, s := range list {

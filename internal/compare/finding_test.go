@@ -212,7 +212,7 @@ func TestPlacesNameServersAsAWholeWhereTheyAgree(t *testing.T) {
 	if got := Places(from, list, nil, 9); got != "u5, arm iodir, iodir, clang+LTO" {
 		t.Errorf("%q", got)
 	}
-	if got := Places(from, list, []Sighting{sighting("u5", "iodir", "readrandom", 0.9)}, 9); got != "u5, u5 iobuf, arm iodir, iodir, clang+LTO" {
+	if got := Places(from, list, []Sighting{sighting("u5", "iodir", "readrandom", 0.9)}, 9); got != "u5 cached, u5 iobuf, arm iodir, iodir, clang+LTO" {
 		t.Errorf("with a sighting of the other kind there: %q", got)
 	}
 	if got := Places(from, list, nil, 2); got != "u5, arm iodir and 2 more" {
@@ -440,7 +440,7 @@ func TestEvidenceIsSeenNotSeenOrCannotTell(t *testing.T) {
 			}
 		}
 	}
-	if unseen != "not seen on u5, u5 iobuf" {
+	if unseen != "not seen on u5 cached, u5 iobuf" {
 		t.Errorf("%q", unseen)
 	}
 }
