@@ -20,7 +20,8 @@ type Evidence struct {
 	Alike, Steady, Unclear []Sighting
 	// Seen, NotSeen and CannotTell are the same step elsewhere (another server,
 	// workload, compiler, config or number of clients), where it was measured
-	// across the change and its noise is known. Where not, it is in none.
+	// next to the change on both sides (within one version of those of the changed
+	// series) and its noise is known. Where not, it is in none.
 	Seen, NotSeen, CannotTell []Sighting
 }
 
@@ -49,6 +50,11 @@ func Gather(c bench.Change, lines []Line) Evidence {
 	var e Evidence
 	at := locate(c.FoundChange)
 	for i := range lines {
+		if lines[i].Coordinate == c.Coordinate {
+			at.near(&lines[i])
+		}
+	}
+	for i := range lines {
 		l := &lines[i]
 		if l.System != c.System || l.Suite != c.Suite || l.Coordinate == c.Coordinate || bench.StepRole(l.Suite, l.Step) == bench.RolePrepare {
 			continue
@@ -59,6 +65,9 @@ func Gather(c bench.Change, lines []Line) Evidence {
 		sameRuns := here == c.Coordinate
 		if sameStep == sameRuns {
 			continue // neither the same step elsewhere nor another step of the same runs
+		}
+		if !at.reaches(l) {
+			continue
 		}
 		found := at.across(l)
 		if !found.OK {
@@ -95,10 +104,43 @@ func sightingOf(c bench.Coordinate, e stats.Estimate) Sighting {
 type placed struct {
 	bench.FoundChange
 	from, to, back string
+	// oldest and newest bound how far from the change another series may have been
+	// measured and still be asked about it; "" is no bound.
+	oldest, newest string
+}
+
+// near sets the bounds to one version beside the change in its own line. A series
+// that was not measured for several versions has changes of its own between.
+func (c *placed) near(own *Line) {
+	from, _ := own.placeOf(c.from)
+	last := c.to
+	if c.Shape == bench.ShapeSpike && c.back != "" {
+		last = c.back
+	}
+	_, end := own.placeOf(last)
+	key := func(i int) string { return bench.VersionKey(own.Points[i].Version) }
+	c.oldest, c.newest = c.from, last
+	if from > 0 {
+		c.oldest = key(from - 1)
+	}
+	if end < len(own.Points) {
+		c.newest = key(end)
+	}
+}
+
+// reaches tells whether a line was measured near the change, on both sides.
+func (c placed) reaches(l *Line) bool {
+	_, before := l.placeOf(c.from)
+	after, _ := l.placeOf(c.to)
+	if before == 0 || after == len(l.Points) {
+		return false
+	}
+	older, newer := bench.VersionKey(l.Points[before-1].Version), bench.VersionKey(l.Points[after].Version)
+	return (c.oldest == "" || older >= c.oldest) && (c.newest == "" || newer <= c.newest)
 }
 
 func locate(c bench.FoundChange) placed {
-	return placed{c, bench.VersionKey(c.From), bench.VersionKey(c.To), bench.VersionKey(c.Back)}
+	return placed{FoundChange: c, from: bench.VersionKey(c.From), to: bench.VersionKey(c.To), back: bench.VersionKey(c.Back)}
 }
 
 // across gives how a line moved across a change, see [stats.EffectAt]. It is not

@@ -445,6 +445,35 @@ func TestEvidenceIsSeenNotSeenOrCannotTell(t *testing.T) {
 	}
 }
 
+// A series that was not measured for several versions may have changed anywhere
+// between: it says nothing of a change there.
+func TestOnlySeriesMeasuredNearAChangeAreAsked(t *testing.T) {
+	t.Parallel()
+	at := coordinate("fillseq", "gcc")
+	at.Server = "c2"
+	own := []string{"8.0.0 100,101", "8.1.0 101,100", "8.2.0 100,101", "8.3.0 101,100", "8.4.0 90,91", "8.5.0 91,90", "8.6.0 90,91", "8.7.0 91,90"}
+	on := func(server string, points ...string) Line {
+		c := at
+		c.Server = server
+		return lineOf(t, series(t, c, points...))
+	}
+	c := change(t, 1, at, "8.3.0", "8.4.0", 0.9)
+	e := Gather(c, []Line{
+		on("c2", own...),
+		on("near", "8.0.0 100,101", "8.1.0 101,100", "8.2.0 100,101", "8.5.0 91,90", "8.6.0 90,91", "8.7.0 91,90"),
+		on("patch", "8.0.0 100,101", "8.1.0 101,100", "8.2.1 100,101", "8.4.2 91,90", "8.6.0 90,91", "8.7.0 91,90"),
+		on("early", "8.0.0 100,101", "8.1.0 101,100", "8.4.0 91,90", "8.5.0 90,91", "8.7.0 91,90"),
+		on("late", "8.1.0 101,100", "8.2.0 100,101", "8.3.0 101,100", "8.6.0 91,90", "8.7.0 91,90"),
+	})
+	var got []string
+	for _, s := range e.Elsewhere() {
+		got = append(got, s.Server)
+	}
+	if strings.Join(got, " ") != "near patch" {
+		t.Errorf("asked were %q", got)
+	}
+}
+
 func TestSpikesAreComparedWithBothSides(t *testing.T) {
 	t.Parallel()
 	at := coordinate("fillseq", "gcc")
