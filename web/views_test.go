@@ -58,6 +58,11 @@ func hostileSource(t testing.TB, name string) *fakeSource {
 		history: map[int64][]bench.NoteRevision{1: {{Actor: name, Action: "written", Body: name}}},
 		run: map[int64]bench.RunDetail{502: {RunSummary: bench.RunSummary{Server: name, Build: bench.Build{Version: name, Compiler: name, Flags: name, Command: name}}, Options: map[string]string{name: name},
 			Results: []bench.StoredResult{{Result: bench.Result{Step: bench.Step{Name: name}, Command: name}}}}, 601: {Environment: map[string]string{name: name}}},
+		facts: []bench.RunFacts{
+			{ID: 1, System: name, Suite: s.Suite, Server: name, Workload: bench.WorkloadName(name), Config: name, Build: bench.Build{Version: name, Flags: name}, Options: map[string]string{"o" + name: "1"}, Environment: map[string]string{"e" + name: "x"}},
+			{ID: 2, System: name, Suite: s.Suite, Server: name, Workload: bench.WorkloadName(name), Config: name, Build: bench.Build{Version: name}, Options: map[string]string{"o" + name: "2"}, Environment: map[string]string{"e" + name: name}},
+		},
+		splits: []bench.RunBreakdown{{RunID: 1, Step: name, Breakdown: bench.Breakdown{Key: bench.BreakdownBlockReads, Bucket: name, Unit: name, Value: 1}}},
 		runs: bench.RunPage{Runs: []bench.RunSummary{{ID: 1, System: name, Server: name, Build: bench.Build{Version: "8.6.0", Compiler: name, Flags: name, GitHash: name, Command: name}}}},
 	}
 }
@@ -80,6 +85,7 @@ func TestNamesThatMeanHarmAreTextOnPagesOfChanges(t *testing.T) {
 			for _, target := range []string{
 				"/", "/report/" + system, "/changes", "/changes/1", "/changes?server=" + url.QueryEscape(name), "/versions/" + system + "/8.6.0", "/versions/" + system + "/" + url.PathEscape("9"+name),
 				"/versions/" + system + "/none", "/notes", "/notes/1", "/notes/new?system=" + url.QueryEscape(name) + "&version=" + url.QueryEscape(name) + "&step=" + url.QueryEscape(name), "/notes/1/edit",
+				"/sweeps", "/sweeps?base=1&system=" + url.QueryEscape(name), "/sweeps?option=" + url.QueryEscape(name),
 				"/charts", "/charts?step=" + url.QueryEscape(name), "/sign-in?next=" + url.QueryEscape("/"+name), "/s/8Kq2", "/report/" + system + "?server=nowhere" + url.QueryEscape(name),
 			} {
 				w := as(t, h, "ann", http.MethodGet, target, nil)
@@ -272,7 +278,7 @@ func TestWhoReadsDoesNotChangeWhatIsRead(t *testing.T) {
 	t.Parallel()
 	source := reportSource(t)
 	source.run = map[int64]bench.RunDetail{303: {}, 401: {}}
-	for _, target := range []string{"/report/rocksdb", "/charts?step=fillseq", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/"} {
+	for _, target := range []string{"/report/rocksdb", "/charts?step=fillseq", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/sweeps", "/"} {
 		var reads [2][]string
 		for i, who := range []reader{{}, {"ann", bench.TokenAnnotator}} {
 			tape := &recorder{Source: source}

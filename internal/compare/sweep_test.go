@@ -303,7 +303,7 @@ func TestIntervalsAndWhatMustNotBeComparedInASweep(t *testing.T) {
 	}
 	want := []string{
 		"block_size of 8 KiB is best at readrandom: QPS 1,003/s; 4 KiB 0.997 and 16 KiB 0.798 of it.", "4 KiB cannot be told from it.",
-		"1 row has figures that must not be compared (see the warnings of the runs): no such value of them is named.",
+		"1 row has figures that must not be compared, see the warnings of the runs: none of them is called best.",
 	}
 	if diff := cmp.Diff(want, c.Summary()); diff != "" {
 		t.Error(diff)

@@ -102,14 +102,14 @@ type SweepSource interface {
 }
 
 // ReadSweep finds the sweeps that a store holds and compares the values of the one
-// that a query asks for. all are those of the query's system, or of all systems;
-// ok is false where none fits.
+// that a query asks for. all are those of every system, so that a page can offer
+// them; ok is false where none fits.
 func ReadSweep(ctx context.Context, from SweepSource, q SweepQuery, cache *Cache) (c SweepComparison, all []Sweep, ok bool, err error) {
-	runs, err := from.Varied(ctx, bench.VariedFilter{System: q.System})
+	runs, err := from.Varied(ctx, bench.VariedFilter{})
 	if err != nil {
 		return c, nil, false, err
 	}
-	configs, err := from.Configs(ctx, bench.ConfigFilter{System: q.System, Layer: bench.LayerParsed, Options: true})
+	configs, err := from.Configs(ctx, bench.ConfigFilter{Layer: bench.LayerParsed, Options: true})
 	if err != nil {
 		return c, nil, false, err
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -26,7 +27,8 @@ func FormatFigure(m bench.Metric, v float64) string {
 func FormatIn(m bench.Metric, v float64) (text, unit string) {
 	switch m.Unit {
 	case "ns":
-		return strconv.FormatFloat(v/1000, 'f', 3, 64), "µs"
+		whole, fraction := math.Modf(math.Round(v) / 1000)
+		return FormatFull(whole) + strconv.FormatFloat(math.Abs(fraction), 'f', 3, 64)[1:], "µs"
 	case "1/s":
 		return FormatFull(v), "/s"
 	case "count", "ratio":
@@ -97,16 +99,44 @@ func (c *SweepComparison) Summary() []string {
 				counts = append(counts, fmt.Sprintf("%s in %d", label(n), most[n]))
 			}
 		}
-		out = append(out, fmt.Sprintf("The best figure of %s is that of %s of %s.", option, words(counts), countOf(ranked, "row", "rows")))
+		text := fmt.Sprintf("%s: the best value is %s of %s", option, words(counts), countOf(ranked, "row", "rows"))
+		if far := c.farthest(); far != "" {
+			text += "; farthest from its best is " + far
+		}
+		out = append(out, text+".")
 	}
 	if !known && ranked > 0 {
 		out = append(out, "One run per value: no interval can be given, and small differences may be noise.")
 	}
-	if flagged > 0 {
-		out = append(out, fmt.Sprintf("%s must not be compared (see the warnings of the runs): %s of them is named.", countOf(flagged, "row has figures that", "rows have figures that"),
-			map[bool]string{true: "no best value", false: "no such value"}[ranked == 0]))
+	switch {
+	case flagged > 0 && ranked == 0:
+		out = append(out, fmt.Sprintf("No value of %s is called best: the figures must not be compared, see the warnings of the runs.", option))
+	case flagged > 0:
+		out = append(out, fmt.Sprintf("%s must not be compared, see the warnings of the runs: none of them is called best.", countOf(flagged, "row has figures that", "rows have figures that")))
 	}
 	return out
+}
+
+// farthest names the figure that is farthest from the best of its row.
+func (c *SweepComparison) farthest() string {
+	most, text := 0.0, ""
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		best := r.Cell(r.Best)
+		if r.Best == "" || !best.HasLog {
+			continue
+		}
+		for j := range r.Cells {
+			x := &r.Cells[j]
+			if x.Point == nil || x.Flagged || !x.HasLog {
+				continue
+			}
+			if far := math.Abs(x.Log - best.Log); far > most {
+				most, text = far, fmt.Sprintf("%s at %s, %s of it", c.Sweep.Arm(x.Arm).Label(c.Sweep.Option), c.place(r), FormatSwept(x.Value/best.Value))
+			}
+		}
+	}
+	return text
 }
 
 // place names a row among the others.

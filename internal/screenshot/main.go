@@ -32,7 +32,7 @@ import (
 // pages are photographed when no path is named.
 var pages = []string{
 	"/", "/report/rocksdb", "/charts", "/charts?step=overwriteandwait", "/changes", "/changes/1", "/compilers", "/versions/rocksdb/8.6.7", "/notes", "/notes/new", "/sign-in",
-	"/runs", "/runs/1", "/upload",
+	"/sweeps", "/runs", "/runs/1", "/upload",
 }
 
 func main() {
