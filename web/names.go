@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,6 +14,21 @@ import (
 // nameKeys are the query keys whose values are names that can change.
 var nameKeys = map[string]bench.NameKind{
 	"server": bench.NameServer, "workload": bench.NameWorkload, "config": bench.NameConfig, "base_config": bench.NameConfig,
+	"detail_server": bench.NameServer, "detail_workload": bench.NameWorkload,
+}
+
+// configNameKeys are those of comparisons of configs, where the base is a config.
+var configNameKeys = func() map[string]bench.NameKind {
+	keys := maps.Clone(nameKeys)
+	keys["base"] = bench.NameConfig
+	return keys
+}()
+
+func nameKeysOf(path string) map[string]bench.NameKind {
+	if path == "/configs" || path == "/api/v1/compare/configs" {
+		return configNameKeys
+	}
+	return nameKeys
 }
 
 // CurrentNames makes addresses with former names of servers, workloads and configs
@@ -26,7 +42,8 @@ func CurrentNames(next http.Handler, find func(context.Context, []bench.FormerNa
 			return
 		}
 		var names []bench.FormerName
-		for key, kind := range nameKeys {
+		keys := nameKeysOf(r.URL.Path)
+		for key, kind := range keys {
 			for _, v := range query[key] {
 				if n := (bench.FormerName{Kind: kind, Old: canonicalName(kind, v)}); n.Old != "" && !slices.Contains(names, n) {
 					names = append(names, n)
@@ -47,7 +64,7 @@ func CurrentNames(next http.Handler, find func(context.Context, []bench.FormerNa
 			next.ServeHTTP(w, r)
 			return
 		}
-		for key, kind := range nameKeys {
+		for key, kind := range keys {
 			for i, v := range query[key] {
 				for _, f := range former {
 					if f.Kind == kind && f.Old == canonicalName(kind, v) {

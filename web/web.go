@@ -151,6 +151,8 @@ func (s *server) viewRoutes(r chi.Router) {
 	r.Get("/compilers", s.compilers)
 	r.Get("/changes", s.page(s.changes))
 	r.Get("/changes/{id}", s.page(s.change))
+	r.Get("/configs", s.page(s.configs))
+	r.Get("/configs/{system}/{config}", s.page(s.config))
 	r.Get("/versions/{system}/{version}", s.page(s.version))
 	r.Get("/sweeps", s.page(s.sweeps))
 	r.Get("/notes", s.page(s.notes))
@@ -283,7 +285,7 @@ func (s *server) frame(r *http.Request, title, current string) view.Page {
 	}
 	for _, n := range []view.Link{
 		{Text: "Home", Href: "/"}, {Text: "Report", Href: "/report"}, {Text: "Charts", Href: "/charts"}, {Text: "Changes", Href: "/changes"},
-		{Text: "Compilers", Href: "/compilers"}, {Text: "Sweeps", Href: "/sweeps"}, {Text: "Runs", Href: "/runs"}, {Text: "Upload", Href: "/upload"}, {Text: "API", Href: "/api/docs"},
+		{Text: "Compilers", Href: "/compilers"}, {Text: "Configs", Href: "/configs"}, {Text: "Sweeps", Href: "/sweeps"}, {Text: "Runs", Href: "/runs"}, {Text: "Upload", Href: "/upload"}, {Text: "API", Href: "/api/docs"},
 	} {
 		n.Current = n.Href == current
 		p.Nav = append(p.Nav, n)

@@ -105,7 +105,7 @@ func CompareConfigs(in ConfigsInput) ConfigComparison {
 	})
 	c.Places = c.places()
 	for _, name := range slices.Concat(c.Arms.Arms, c.Unmeasured) {
-		set, variants := pickSet(in.Configs, name)
+		set, variants := PickConfig(in.Configs, name)
 		if set == nil {
 			if name != "" {
 				c.NoConfig = append(c.NoConfig, name)
@@ -126,9 +126,10 @@ func CompareConfigs(in ConfigsInput) ConfigComparison {
 	return c
 }
 
-// pickSet chooses among the sets of one name: the one of the most runs, the newest
-// of several.
-func pickSet(configs []bench.StoredConfig, name string) (set *bench.StoredConfig, variants int) {
+// PickConfig chooses among the parsed sets of one name: the one of the most runs,
+// the newest of several. variants counts the others; set is nil where there is
+// none.
+func PickConfig(configs []bench.StoredConfig, name string) (set *bench.StoredConfig, variants int) {
 	n := 0
 	for i := range configs {
 		x := &configs[i]

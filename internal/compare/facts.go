@@ -86,7 +86,7 @@ func ConfigSets(configs []bench.StoredConfig) map[string]*bench.StoredConfig {
 				same = append(same, c)
 			}
 		}
-		out[key], _ = pickSet(same, x.Name)
+		out[key], _ = PickConfig(same, x.Name)
 	}
 	return out
 }

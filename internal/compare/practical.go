@@ -86,9 +86,9 @@ func ShareOver(h bench.Histogram, us float64) (percent float64, ok bool) {
 	return 100 * over / all, true
 }
 
-// decisiveOperation names the operation whose responses decide a step: inserts
+// DecisiveOperation names the operation whose responses decide a step: inserts
 // where rows a second do, else queries.
-func decisiveOperation(metric string) string {
+func DecisiveOperation(metric string) string {
 	if metric == "ips" {
 		return "insert"
 	}
@@ -143,7 +143,7 @@ func slowShare(row *ArmRow, runs []int64, distributions []bench.Distribution) *f
 	sum, n := 0.0, 0
 	for i := range distributions {
 		d := &distributions[i]
-		if d.Step != row.Step || d.Operation != decisiveOperation(row.Metric.Name) || !slices.Contains(runs, d.RunID) {
+		if d.Step != row.Step || d.Operation != DecisiveOperation(row.Metric.Name) || !slices.Contains(runs, d.RunID) {
 			continue
 		}
 		if share, ok := ShareOver(d.Histogram, PracticalSlowUS); ok {
