@@ -123,7 +123,7 @@ func newCompilersPage(in compilersInput) (view.CompilersPage, error) {
 		p.Empty = &view.Empty{
 			Sentence: c.alone(),
 			Detail:   "Expected were results of the same steps and versions, on the same server and workload, built by another compiler. The compiler is named with the upload; this sends more:",
-			Command:  strings.Replace(uploadCommand(in.Origin), "&workload=", "&compiler=clang&workload=", 1),
+			Command:  c.otherBuild(),
 			Links:    append(comparableLinks(in), view.Link{Text: "Charts of " + in.Resolved.Servers[0], Href: c.charts("", "")}),
 		}
 		p.Elsewhere.Sentence = c.notComparable()
@@ -161,6 +161,15 @@ func newCompilersPage(in compilersInput) (view.CompilersPage, error) {
 	p.Elsewhere = c.elsewhere()
 	p.Notes = a.marks.noteList(noteForm{System: q.System, Scope: bench.NoteScope{Server: q.Servers[0], Workload: q.Workloads[0]}, Back: in.Given.String()}.String(), in.Reader)
 	return p, nil
+}
+
+// otherBuild is the command that sends results of another compiler.
+func (c compilers) otherBuild() string {
+	other := "clang"
+	if strings.HasPrefix(c.in.BaseCompiler, other) {
+		other = "gcc"
+	}
+	return strings.Replace(uploadCommand(c.in.Origin), "&workload=", "&compiler="+other+"&workload=", 1)
 }
 
 func compilerNames(list []string) []string {
@@ -568,6 +577,11 @@ func (c compilers) steady() view.SteadyTable {
 	if least != most {
 		versions = fmt.Sprintf("%d to %s", least, versions)
 	}
+	if runs := c.runsEach(); runs == 1 {
+		versions += ", one run each"
+	} else if runs > 1 {
+		versions += fmt.Sprintf(", %d runs each", runs)
+	}
 	switch {
 	case known == 0:
 		t.How = "Too few samples to know it: repeat a version, or measure more versions."
@@ -579,6 +593,20 @@ func (c compilers) steady() view.SteadyTable {
 		t.How = "From repeats where there are enough, else the robust spread of neighbouring versions, lasting changes taken out. " + versions + "."
 	}
 	return t
+}
+
+// runsEach is how many runs stand behind every point, 0 where they differ.
+func (c compilers) runsEach() int {
+	runs := 0
+	for i := range c.same.Lines {
+		for _, p := range c.same.Lines[i].Points {
+			if runs != 0 && p.N != runs {
+				return 0
+			}
+			runs = p.N
+		}
+	}
+	return runs
 }
 
 // against is the table of ratios to the base's build of the same version.
@@ -730,6 +758,8 @@ func (c compilers) builds() view.BuildSets {
 			row.Differ = "not stored"
 		case row.Differ == "":
 			row.Differ = "none of its own"
+		default:
+			row.Known = true
 		}
 		stored = stored || s.Stored()
 		row.Lines = append(slices.Clone(s.Commands), s.Flags...)
@@ -776,7 +806,7 @@ func (c compilers) elsewhere() view.ElsewhereTable {
 		version := ""
 		for i := range x.Rows {
 			r := &x.Rows[i]
-			if bench.CompareVersions(r.Version, version) > 0 && slices.ContainsFunc(r.Cells, func(a compare.ArmCell) bool {
+			if (version == "" || bench.CompareVersions(r.Version, version) > 0) && slices.ContainsFunc(r.Cells, func(a compare.ArmCell) bool {
 				return a.Arm != c.in.BaseCompiler && a.Point != nil && a.Relative != nil
 			}) {
 				version = r.Version

@@ -86,6 +86,7 @@ func TestNamesThatMeanHarmAreTextOnPagesOfChanges(t *testing.T) {
 				"/", "/report/" + system, "/changes", "/changes/1", "/changes?server=" + url.QueryEscape(name), "/versions/" + system + "/8.6.0", "/versions/" + system + "/" + url.PathEscape("9"+name),
 				"/versions/" + system + "/none", "/notes", "/notes/1", "/notes/new?system=" + url.QueryEscape(name) + "&version=" + url.QueryEscape(name) + "&step=" + url.QueryEscape(name), "/notes/1/edit",
 				"/sweeps", "/sweeps?base=1&system=" + url.QueryEscape(name), "/sweeps?option=" + url.QueryEscape(name),
+				"/compilers", "/compilers?server=" + url.QueryEscape(name),
 				"/charts", "/charts?step=" + url.QueryEscape(name), "/sign-in?next=" + url.QueryEscape("/"+name), "/s/8Kq2", "/report/" + system + "?server=nowhere" + url.QueryEscape(name),
 			} {
 				w := as(t, h, "ann", http.MethodGet, target, nil)
@@ -278,7 +279,7 @@ func TestWhoReadsDoesNotChangeWhatIsRead(t *testing.T) {
 	t.Parallel()
 	source := reportSource(t)
 	source.run = map[int64]bench.RunDetail{303: {}, 401: {}}
-	for _, target := range []string{"/report/rocksdb", "/charts?step=fillseq", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/sweeps", "/"} {
+	for _, target := range []string{"/report/rocksdb", "/charts?step=fillseq", "/compilers", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/sweeps", "/"} {
 		var reads [2][]string
 		for i, who := range []reader{{}, {"ann", bench.TokenAnnotator}} {
 			tape := &recorder{Source: source}
