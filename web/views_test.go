@@ -63,7 +63,7 @@ func hostileSource(t testing.TB, name string) *fakeSource {
 			{ID: 2, System: name, Suite: s.Suite, Server: name, Workload: bench.WorkloadName(name), Config: name, Build: bench.Build{Version: name}, Options: map[string]string{"o" + name: "2"}, Environment: map[string]string{"e" + name: name}},
 		},
 		splits: []bench.RunBreakdown{{RunID: 1, Step: name, Breakdown: bench.Breakdown{Key: bench.BreakdownBlockReads, Bucket: name, Unit: name, Value: 1}}},
-		runs: bench.RunPage{Runs: []bench.RunSummary{{ID: 1, System: name, Server: name, Build: bench.Build{Version: "8.6.0", Compiler: name, Flags: name, GitHash: name, Command: name}}}},
+		runs:   bench.RunPage{Runs: []bench.RunSummary{{ID: 1, System: name, Server: name, Build: bench.Build{Version: "8.6.0", Compiler: name, Flags: name, GitHash: name, Command: name}}}},
 	}
 }
 
