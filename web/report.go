@@ -189,6 +189,7 @@ func (s *server) anyReport(w http.ResponseWriter, r *http.Request) {
 // report is the version report of one place, computed once for page, Markdown and
 // CSV.
 type report struct {
+	inWords bool // doubts are spelled out: there is no table behind a question mark
 	compare.Report
 	in      chartsInput
 	answer  compared

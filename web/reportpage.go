@@ -197,9 +197,12 @@ func (r report) findingParts(f compare.Finding) []view.Part {
 
 // doubtParts are the doubts of a change in brackets, nothing without any. Where
 // measuring paused it says so with where else nothing was seen; of other doubts a
-// question mark is left to the table below.
+// question mark is left to the table below; text that is copied has all of them.
 func (r report) doubtParts(c bench.Change) []view.Part {
 	doubts := r.doubts(c)
+	if len(doubts) > 0 && r.inWords {
+		return []view.Part{{Text: " [" + doubtWords(doubts) + "]"}}
+	}
 	if !c.NewCampaign {
 		if len(doubts) > 0 {
 			return []view.Part{{Text: " [?]"}}

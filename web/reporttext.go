@@ -6,8 +6,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/relqps/relqps/web/view"
 )
 
 // ReportMarkdown gives the version report that /report/{system} shows for a query
@@ -29,6 +32,7 @@ func ReportMarkdown(ctx context.Context, source Source, system string, query url
 // markdown writes the report as text.
 func (r report) markdown(origin string) []byte {
 	var b bytes.Buffer
+	r.inWords = true
 	q := r.in.Resolved
 	link := func(text, href string) string {
 		if href == "" {
@@ -101,23 +105,12 @@ func (r report) markdown(origin string) []byte {
 		for _, line := range g.Rows {
 			fmt.Fprintf(&b, "| %s |", markdown(line.Name))
 			for _, c := range line.Cells {
-				text := markdown(c.Text)
-				if strings.Contains(c.Class, "chg") {
-					mark := glyphWorse
-					if strings.Contains(c.Class, "imp") {
-						mark = glyphBetter
-					}
-					text = mark + " " + text
-				}
-				if strings.HasPrefix(c.Class, "u") && c.Text != "" {
-					text = "≈ " + text
-				}
-				fmt.Fprintf(&b, " %s |", text)
+				fmt.Fprintf(&b, " %s |", heatText(c))
 			}
 			b.WriteString("\n")
 		}
 	}
-	b.WriteString("\n≈ cannot be told from 1.00; ▼ ▲ a lasting change lies between this column and the one before.\n")
+	b.WriteString("\n▲ better, ▼ worse, ≈ cannot be told from 1.00; bold: by half or more; ↑ ↓ a lasting change lies between this column and the one before, of versions that are left out perhaps.\n")
 
 	fmt.Fprintf(&b, "\n## How sure\n")
 	for _, s := range r.sure().Sentences {
@@ -135,6 +128,33 @@ func (r report) markdown(origin string) []byte {
 		}
 	}
 	return b.Bytes()
+}
+
+// heatText writes a cell of the heat table: its arrow for a lasting change, its
+// verdict, its ratio.
+func heatText(c view.HeatCell) string {
+	classes := strings.Fields(c.Class)
+	text := markdown(c.Text)
+	if slices.Contains(classes, "far") {
+		text = "**" + text + "**"
+	}
+	if c.Text != "" {
+		switch classes[0][0] {
+		case 'w':
+			text = glyphWorse + " " + text
+		case 'b':
+			text = glyphBetter + " " + text
+		case 'u':
+			text = "≈ " + text
+		}
+	}
+	switch {
+	case slices.Contains(classes, "upw"):
+		text = "↑ " + text
+	case slices.Contains(classes, "chg"):
+		text = "↓ " + text
+	}
+	return strings.TrimSpace(text)
 }
 
 // htmlOut makes HTML in a note mean its own letters, as on pages.
