@@ -46,6 +46,7 @@ type Store interface {
 	Notes(ctx context.Context, f bench.NoteFilter) ([]bench.Note, error)
 	Note(ctx context.Context, id int64) (bench.Note, []bench.NoteRevision, error)
 	CreateNote(ctx context.Context, n bench.Note) (bench.Note, error)
+	ImportNotes(ctx context.Context, notes []bench.Note, actor string) (written []bench.Note, there int, err error)
 	EditNote(ctx context.Context, id int64, revision int, body string, scope bench.NoteScope, actor string) (bench.Note, error)
 	DeleteNote(ctx context.Context, id int64, actor string) error
 	CreateLink(ctx context.Context, l bench.Link) (bench.Link, error)

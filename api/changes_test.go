@@ -313,3 +313,67 @@ func TestLinksLeadToViewsOfThisSite(t *testing.T) {
 	// Without somebody to freeze views there are no frozen links.
 	post(annotator, `{"url":"/charts","frozen":true}`).problem(http.StatusBadRequest)
 }
+
+func TestNotesAreCarriedFromOneServerToAnother(t *testing.T) {
+	t.Parallel()
+	from, to := newService(t), newService(t)
+	annotator := from.token(bench.TokenAnnotator)
+	for _, body := range []string{
+		`{"system":"rocksdb","version":"8.6.7","scope":{"step":"overwriteandwait","server":null,"workload":null,"compiler":null,"config":null},"body":"**readahead** was 0","author":"Somebody"}`,
+		`{"system":"rocksdb","version":"8.4.4","to_version":"8.7.3","body":"a range"}`, `{"system":"rocksdb","version":"8.0.0","body":"gone"}`,
+	} {
+		from.do(http.MethodPost, "/api/v1/notes", annotator, []byte(body)).want(http.StatusCreated)
+	}
+	var list struct{ Notes []noteAnswer }
+	from.get("/api/v1/notes?version=8.0.0").want(http.StatusOK).decode(&list)
+	from.do(http.MethodDelete, fmt.Sprintf("/api/v1/notes/%d", list.Notes[0].ID), annotator, nil).want(http.StatusNoContent)
+	exported := from.get("/api/v1/notes?deleted=true").want(http.StatusOK).body
+
+	post := func(token string, body []byte) *answer { return to.do(http.MethodPost, "/api/v1/notes/import", token, body) }
+	post("", exported).problem(http.StatusUnauthorized)
+	post(to.token(bench.TokenReader), exported).problem(http.StatusForbidden)
+	there := to.token(bench.TokenAnnotator)
+	var got struct {
+		Notes        []noteAnswer
+		AlreadyThere int `json:"already_there"`
+		Deleted      int
+	}
+	post(there, exported).want(http.StatusOK).decode(&got)
+	if len(got.Notes) != 2 || got.AlreadyThere != 0 || got.Deleted != 1 {
+		t.Errorf("%+v", got)
+	}
+	post(there, exported).want(http.StatusOK).decode(&got)
+	if len(got.Notes) != 0 || got.AlreadyThere != 2 {
+		t.Errorf("again: %+v", got)
+	}
+	said := func(s *service) string {
+		var list struct{ Notes []noteAnswer }
+		s.get("/api/v1/notes").want(http.StatusOK).decode(&list)
+		var out []string
+		for _, n := range list.Notes {
+			step := ""
+			if n.Scope["step"] != nil {
+				step = *n.Scope["step"]
+			}
+			out = append(out, strings.Join([]string{n.Version, fmt.Sprint(n.ToVersion != nil), step, n.Body, n.Author}, "|"))
+		}
+		return strings.Join(out, "; ")
+	}
+	if a, b := said(from), said(to); a != b || !strings.Contains(a, "8.6.7|false|overwriteandwait|**readahead** was 0|Somebody") {
+		t.Errorf("%s; there %s", a, b)
+	}
+	var n noteAnswer
+	to.get("/api/v1/notes").want(http.StatusOK).decode(&list)
+	to.get(fmt.Sprintf("/api/v1/notes/%d", list.Notes[0].ID)).want(http.StatusOK).decode(&n)
+	if n.History[0].Actor != "the annotator" {
+		t.Errorf("who brought it in is kept: %+v", n.History)
+	}
+	// One that cannot be refuses all.
+	post(there, []byte(`{"notes":[{"system":"rocksdb","version":"9.0.0","body":"new"},{"system":"rocksdb","version":"8.2","to_version":"8.1","body":"x"}]}`)).problem(http.StatusBadRequest)
+	if got := said(to); strings.Contains(got, "9.0.0") {
+		t.Errorf("a part was written: %s", got)
+	}
+	for _, body := range []string{`{}`, `{"notes":[]}`, `[]`, `{"notes":[{"system":"rocksdb","version":"8.0"}]}`} {
+		post(there, []byte(body)).problem(http.StatusBadRequest)
+	}
+}

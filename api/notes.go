@@ -72,6 +72,36 @@ type createNoteInput struct {
 	}
 }
 
+// importNotesInput takes the list that GET gives, of this server or another one.
+type importNotesInput struct {
+	Body struct {
+		Notes []importedNote `json:"notes" minItems:"1" maxItems:"1000"`
+	}
+}
+
+// importedNote is a NoteBody of which only what the note says is needed.
+type importedNote struct {
+	System    string    `json:"system" minLength:"1" maxLength:"200"`
+	Version   string    `json:"version" minLength:"1" maxLength:"200"`
+	ToVersion *string   `json:"to_version,omitempty"`
+	Scope     scopeBody `json:"scope,omitempty" required:"false"`
+	Body      string    `json:"body" minLength:"1" maxLength:"20000"`
+	Author    *string   `json:"author,omitempty" doc:"the token's name where absent"`
+
+	ID       *int64     `json:"id,omitempty" doc:"not kept"`
+	Change   *int64     `json:"change,omitempty" doc:"not kept: changes have other numbers elsewhere"`
+	Created  *time.Time `json:"created,omitempty" doc:"not kept"`
+	Updated  *time.Time `json:"updated,omitempty" doc:"not kept"`
+	Deleted  *time.Time `json:"deleted,omitempty" doc:"a deleted note is left out"`
+	Revision *int       `json:"revision,omitempty" doc:"not kept"`
+}
+
+type importedNotesBody struct {
+	Notes        []NoteBody `json:"notes" doc:"those that were written"`
+	AlreadyThere int        `json:"already_there" doc:"about the same with the same text"`
+	Deleted      int        `json:"deleted" doc:"left out because they were deleted where they come from"`
+}
+
 type editNoteInput struct {
 	ID   int64 `path:"id"`
 	Body struct {
@@ -94,6 +124,11 @@ func (s *server) registerNotes(a huma.API) {
 		OperationID: "write-note", Method: http.MethodPost, Path: "/api/v1/notes", Summary: "Write a note", Security: token, Middlewares: annotator,
 		DefaultStatus: http.StatusCreated, Errors: []int{400, 401, 403, 404},
 	}, s.createNote)
+	huma.Register(a, huma.Operation{
+		OperationID: "import-notes", Method: http.MethodPost, Path: "/api/v1/notes/import", Summary: "Write notes that were exported elsewhere", Security: token, Middlewares: annotator,
+		Description: "Takes the answer of GET /api/v1/notes as it is: all notes are written or none. One that stands here already is not written again.",
+		Errors:      []int{400, 401, 403},
+	}, s.importNotes)
 	huma.Register(a, huma.Operation{
 		OperationID: "edit-note", Method: http.MethodPatch, Path: "/api/v1/notes/{id}", Summary: "Edit a note", Security: token, Middlewares: annotator, Errors: []int{400, 401, 403, 404, 409},
 	}, s.editNote)
@@ -125,6 +160,31 @@ func (s *server) note(ctx context.Context, in *runInput) (*body[noteDetailBody],
 		b.History = append(b.History, revisionBody{h.Revision, h.At, h.Actor, h.Action, h.Body})
 	}
 	return &body[noteDetailBody]{b}, nil
+}
+
+func (s *server) importNotes(ctx context.Context, in *importNotesInput) (*body[importedNotesBody], error) {
+	b := importedNotesBody{Notes: []NoteBody{}}
+	var notes []bench.Note
+	for _, x := range in.Body.Notes {
+		if x.Deleted != nil {
+			b.Deleted++
+			continue
+		}
+		n := bench.Note{System: x.System, Version: x.Version, ToVersion: value(x.ToVersion), Scope: x.Scope.scope(), Body: x.Body, Author: value(x.Author)}
+		if n.Author == "" {
+			n.Author = actor(ctx)
+		}
+		notes = append(notes, n)
+	}
+	written, there, err := s.Store.ImportNotes(ctx, notes, actor(ctx))
+	if err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	b.AlreadyThere = there
+	for _, n := range written {
+		b.Notes = append(b.Notes, newNoteBody(n))
+	}
+	return &body[importedNotesBody]{b}, nil
 }
 
 // createdNote is the answer to a new note, with its address.

@@ -100,19 +100,68 @@ func (s *Store) CreateNote(ctx context.Context, n bench.Note) (bench.Note, error
 				return err
 			}
 		}
-		rows, _ := tx.Query(ctx, `
-			INSERT INTO note (system, version, version_key, to_version, to_version_key, change_id, step, server, workload, compiler, config, body, author)
-			VALUES ($1, $2, $3, NULLIF($4, ''), $5, NULLIF($6::bigint, 0), NULLIF($7, ''), NULLIF($8, ''), NULLIF($9, ''), NULLIF($10, ''), NULLIF($11, ''), $12, $13)
-			RETURNING `+noteColumns,
-			n.System, n.Version, bench.VersionKey(n.Version), n.ToVersion, keyOrNull(n.ToVersion), n.ChangeID, n.Scope.Step, n.Scope.Server,
-			n.Scope.Workload, n.Scope.Compiler, n.Scope.Config, n.Body, n.Author)
 		var err error
-		if n, err = pgx.CollectExactlyOneRow(rows, scanNote); err != nil {
-			return err
-		}
-		return addRevision(ctx, tx, n, n.Author, "written")
+		n, err = insertNote(ctx, tx, n, n.Author)
+		return err
 	})
 	return n, err
+}
+
+// ImportNotes stores notes that were written elsewhere, all of them or none. A note
+// that stands here already, about the same with the same text, is not written
+// again: it is counted in there. Changes have other numbers elsewhere, so that a
+// note on one becomes a note on its version.
+func (s *Store) ImportNotes(ctx context.Context, notes []bench.Note, actor string) (written []bench.Note, there int, err error) {
+	for i := range notes {
+		if err := checkNote(&notes[i]); err != nil {
+			return nil, 0, bench.Errorf(bench.KindInvalid, "note %d: %w", i+1, err)
+		}
+	}
+	err = s.update(ctx, "import notes", func(tx pgx.Tx) error {
+		written, there = nil, 0
+		for _, n := range notes {
+			n.ChangeID = 0
+			var known bool
+			if err := tx.QueryRow(ctx, `
+				SELECT EXISTS (
+					SELECT FROM note
+					WHERE system = $1 AND version_key = $2 AND to_version_key IS NOT DISTINCT FROM $3 AND body = $4 AND deleted IS NULL
+						AND step IS NOT DISTINCT FROM NULLIF($5, '') AND server IS NOT DISTINCT FROM NULLIF($6, '')
+						AND workload IS NOT DISTINCT FROM NULLIF($7, '') AND compiler IS NOT DISTINCT FROM NULLIF($8, '')
+						AND config IS NOT DISTINCT FROM NULLIF($9, ''))`,
+				n.System, bench.VersionKey(n.Version), keyOrNull(n.ToVersion), n.Body, n.Scope.Step, n.Scope.Server,
+				n.Scope.Workload, n.Scope.Compiler, n.Scope.Config).Scan(&known); err != nil {
+				return err
+			}
+			if known {
+				there++
+				continue
+			}
+			stored, err := insertNote(ctx, tx, n, actor)
+			if err != nil {
+				return err
+			}
+			written = append(written, stored)
+		}
+		return nil
+	})
+	return written, there, err
+}
+
+// insertNote stores a note with its first text. actor is who stores it, which of an
+// imported note is not its author.
+func insertNote(ctx context.Context, tx pgx.Tx, n bench.Note, actor string) (bench.Note, error) {
+	rows, _ := tx.Query(ctx, `
+		INSERT INTO note (system, version, version_key, to_version, to_version_key, change_id, step, server, workload, compiler, config, body, author)
+		VALUES ($1, $2, $3, NULLIF($4, ''), $5, NULLIF($6::bigint, 0), NULLIF($7, ''), NULLIF($8, ''), NULLIF($9, ''), NULLIF($10, ''), NULLIF($11, ''), $12, $13)
+		RETURNING `+noteColumns,
+		n.System, n.Version, bench.VersionKey(n.Version), n.ToVersion, keyOrNull(n.ToVersion), n.ChangeID, n.Scope.Step, n.Scope.Server,
+		n.Scope.Workload, n.Scope.Compiler, n.Scope.Config, n.Body, n.Author)
+	stored, err := pgx.CollectExactlyOneRow(rows, scanNote)
+	if err != nil {
+		return n, err
+	}
+	return stored, addRevision(ctx, tx, stored, actor, "written")
 }
 
 func keyOrNull(version string) *string {
