@@ -28,7 +28,7 @@ type RunBody struct {
 	Started  bench.LocalTime   `json:"started" doc:"as printed; with a zone only where one was printed"`
 	Campaign *int              `json:"campaign" doc:"number within the server; null for runs without a date, and withdrawn ones"`
 	Created  time.Time         `json:"created"`
-	State    bench.RecordState `json:"state" enum:"active,withdrawn"`
+	State    bench.RecordState `json:"state" enum:"active,failed,withdrawn" doc:"failed: it counts, and nothing of it succeeded"`
 	Reason   string            `json:"reason,omitempty"`
 	OK       int               `json:"results_ok"`
 	Failed   int               `json:"results_failed"`
@@ -112,7 +112,7 @@ type runsInput struct {
 	Version  []string `query:"version,explode"`
 	Clients  []int    `query:"clients,explode"`
 	Upload   int64    `query:"upload" doc:"runs with a result from this upload"`
-	State    string   `query:"state" enum:"active,withdrawn"`
+	State    string   `query:"state" enum:"active,failed,withdrawn"`
 	Limit    int      `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor   string   `query:"cursor" doc:"next of the page before"`
 }
@@ -224,7 +224,7 @@ func newRunBody(r bench.RunSummary) RunBody {
 	b := RunBody{
 		ID: r.ID, URL: fmt.Sprintf("/runs/%d", r.ID), Key: r.Key, System: r.System, Suite: r.Suite, Server: r.Server, Workload: r.Workload,
 		Config: r.Config, Clients: r.Clients, Build: r.Build, Assumed: append([]string{}, r.Assumed...), Started: r.Started,
-		Created: r.Created, State: r.State, Reason: r.Reason, OK: r.OK, Failed: r.Failed, NotRun: r.NotRun, Warned: r.Warned,
+		Created: r.Created, State: r.Standing(), Reason: r.Reason, OK: r.OK, Failed: r.Failed, NotRun: r.NotRun, Warned: r.Warned,
 	}
 	if r.Campaign > 0 {
 		b.Campaign = &r.Campaign

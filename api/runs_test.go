@@ -119,6 +119,7 @@ func TestRunsFilters(t *testing.T) {
 		fmt.Sprintf("upload=%d", second.Upload.ID): "8.4.0",
 		"upload=1&version=8.0.0":                   "8.0.0",
 		"state=withdrawn":                          "",
+		"state=failed":                             "",
 		"state=active&server=u5":                   "8.4.0",
 		"system=myrocks":                           "",
 	} {
@@ -141,6 +142,32 @@ func TestRunsFilters(t *testing.T) {
 		if p := s.get("/api/v1/runs?" + query).problem(http.StatusBadRequest); !strings.Contains(p.Detail, says) {
 			t.Errorf("%s: %q does not say %q", query, p.Detail, says)
 		}
+	}
+}
+
+// A run of which nothing succeeded does not pass for one that counts.
+func TestARunThatFailedSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	log := func(day, end string) string {
+		return "RocksDB:    version 7.8.3\nDate:       Mon Nov " + day + " 13:30:12 2026\n" + end
+	}
+	good := s.stored(with(on("c2", "cached", "gcc"), "filename", "good.log"), log("29", "readrandom   :      20.000 micros/op 50000 ops/sec;\n"))
+	bad := s.stored(with(on("c2", "cached", "gcc"), "filename", "bad.log"), log("30", "put error: IO error: No space left on device\n"))
+	for query, want := range map[string]int64{"state=failed": bad.Runs[0].ID, "state=active": good.Runs[0].ID} {
+		got := s.runs(query)
+		if len(got.Runs) != 1 || got.Runs[0].ID != want || "state="+string(got.Runs[0].State) != query {
+			t.Errorf("%s: %+v", query, got.Runs)
+		}
+	}
+	var one struct{ State string }
+	s.get(fmt.Sprintf("/api/v1/runs/%d", bad.Runs[0].ID)).want(http.StatusOK).decode(&one)
+	if one.State != "failed" {
+		t.Errorf("state %q", one.State)
+	}
+	s.patch(bad.Runs[0].ID, s.token(bench.TokenAdmin), `{"withdraw":true,"reason":"full disk"}`).want(http.StatusOK)
+	if got := s.runs("state=failed"); len(got.Runs) != 0 {
+		t.Errorf("%+v", got.Runs)
 	}
 }
 

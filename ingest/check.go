@@ -82,33 +82,33 @@ func Check(b *bench.Batch) string {
 			fmt.Fprintf(&s, "  %s: %s\n", what, m)
 		}
 	}
-	for _, w := range b.Warnings {
-		fmt.Fprintf(&s, "warning: %s\n", w)
-	}
+	warnings := slices.Clone(b.Warnings)
 	for i := range b.Configs {
-		for _, w := range b.Configs[i].Warnings {
-			fmt.Fprintf(&s, "warning: %s\n", w)
-		}
+		warnings = append(warnings, b.Configs[i].Warnings...)
 	}
-	undecided := 0
+	undecided, copies := 0, 0
 	for i := range b.Runs {
 		for j := range b.Runs[i].Results {
 			r := &b.Runs[i].Results[j]
 			for _, w := range r.Warnings {
 				if !bench.Told(b.Warnings, w) {
-					fmt.Fprintf(&s, "warning: %s\n", w)
+					warnings = append(warnings, w)
 				}
 			}
+			copies += r.Copies
 			if r.ContextFromStore {
 				undecided++
 			}
 		}
 	}
+	for _, w := range bench.Distinct(warnings) {
+		fmt.Fprintf(&s, "warning: %s\n", w)
+	}
 	fmt.Fprintf(&s, "%s: %s", plural(len(b.Files), "file"), totals)
 	if n := len(b.Configs); n > 0 {
 		fmt.Fprintf(&s, ", %s", plural(n, "config"))
 	}
-	if n := len(plan.Additions) + len(plan.Covered); n > 0 {
+	if n := len(plan.Additions) + len(plan.Covered) + copies; n > 0 {
 		fmt.Fprintf(&s, "; %d of the results stand in more than one place", n)
 	}
 	if undecided > 0 {

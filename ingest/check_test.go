@@ -68,6 +68,43 @@ func TestCheckSaysOnceWhatHoldsForAColumn(t *testing.T) {
 	}
 }
 
+func TestAWarningOfOneLineIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	log := "RocksDB:    version 7.8.3\nDate:       Mon Nov 30 13:30:12 2026\nWARNING: Assertions are enabled; benchmarks unnecessarily slow\n" +
+		"fillseq      :      10.000 micros/op 100000 ops/sec;\nreadrandom   :      20.000 micros/op 50000 ops/sec;\nreadseq      :       1.000 micros/op 1000000 ops/sec;\n"
+	b := mustRead(t, "x.log", log, someContext)
+	if n := strings.Count(Check(b), "Assertions are enabled"); n != 1 {
+		t.Errorf("said %d times by the check:\n%s", n, Check(b))
+	}
+	n := 0
+	for _, w := range Preview(b, "").Warnings {
+		if strings.Contains(w.Text, "Assertions are enabled") {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("said %d times by the receipt", n)
+	}
+	for _, r := range b.Runs[0].Results {
+		if !warned(&r, "Assertions are enabled") {
+			t.Errorf("%s no longer carries it", r.Step.Name)
+		}
+	}
+}
+
+func TestRowsThatStandTwiceAreCounted(t *testing.T) {
+	t.Parallel()
+	one := sumRow("11", "fillseq", "2023-01-01T00:00:01", "6.29.5")
+	two := sumRow("12", "fillseq", "2023-01-02T00:00:01", "8.0.0")
+	b := mustRead(t, "sum.txt", sumText(nil, []string{one, two, one}), someContext)
+	if r := Preview(b, ""); r.Results != 2 || r.AlreadyThere != 1 {
+		t.Errorf("%d results, %d already there; want 2 and 1", r.Results, r.AlreadyThere)
+	}
+	if got := Check(b); !strings.Contains(got, "1 of the results stand in more than one place") {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestCheckComparesMatricesWithTheRowsBesideThem(t *testing.T) {
 	t.Parallel()
 	data := tarOf(t, map[string]string{

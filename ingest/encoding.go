@@ -18,7 +18,8 @@ var (
 	bomUTF32BE = []byte{0, 0, 0xFE, 0xFF}
 )
 
-// decode gives a file's text in UTF-8 without byte order mark. A mark decides
+// decode gives a file's text in UTF-8 without byte order mark, its lines ending in LF or
+// CR LF. A mark decides
 // the encoding; without one the bytes must be UTF-8. The error names the
 // encoding that was found or guessed.
 func decode(raw []byte) ([]byte, error) {
@@ -44,7 +45,17 @@ func decode(raw []byte) ([]byte, error) {
 		return nil, bench.Errorf(bench.KindInvalid, "the file is not valid UTF-8 (byte 0x%02X at offset %d, line %d), perhaps ISO-8859-1 or Windows-1252: save it as UTF-8",
 			text[at], at, 1+bytes.Count(text[:at], []byte("\n")))
 	}
-	return text, nil
+	return withLineEnds(text), nil
+}
+
+// withLineEnds gives a text whose lines end in CR alone, as old programs of the Mac and some
+// spreadsheets write them, with LF instead. A log whose progress ends in CR has an LF
+// somewhere and is left as it is.
+func withLineEnds(text []byte) []byte {
+	if bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') < 0 {
+		return text
+	}
+	return bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
 }
 
 func decodeUTF16(raw []byte, order binary.ByteOrder, name string) ([]byte, error) {
@@ -69,7 +80,7 @@ func decodeUTF16(raw []byte, order binary.ByteOrder, name string) ([]byte, error
 		}
 		text = utf8.AppendRune(text, r)
 	}
-	return text, nil
+	return withLineEnds(text), nil
 }
 
 // guessUTF16 tells UTF-16 by the zero bytes of its ASCII characters.

@@ -142,6 +142,7 @@ func (t *table) once(rows []int32) []int32 {
 		if !row.Started.IsZero() {
 			if f, ok := first[row.Text]; ok {
 				t.results[f].Sources = append(t.results[f].Sources, row.Sources...)
+				t.results[f].Copies++
 				continue
 			}
 			first[row.Text] = r

@@ -15,9 +15,11 @@ func Preview(b *bench.Batch, sha256 string) bench.Receipt {
 	result := func(ref bench.Ref) *bench.Result { return &b.Runs[ref.Run].Results[ref.Result] }
 	for _, ref := range plan.New {
 		r.Values += len(result(ref).Values)
+		r.AlreadyThere += result(ref).Copies
 	}
 	for _, a := range plan.Additions {
 		r.Values += len(a.Values)
+		r.AlreadyThere += result(a.Ref).Copies
 		if len(a.Values) > 0 {
 			r.Merged++
 		}
@@ -46,5 +48,6 @@ func Preview(b *bench.Batch, sha256 string) bench.Receipt {
 			}
 		}
 	}
+	r.Warnings = bench.Distinct(r.Warnings)
 	return r
 }

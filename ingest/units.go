@@ -72,6 +72,10 @@ func Units(root string, arguments []string) ([]Unit, error) {
 			if err := w.dir(at, contextBase(at)); err != nil {
 				return nil, err
 			}
+			if len(w.units) == 0 {
+				// To say nothing of a folder that holds nothing would look like success.
+				return nil, bench.Errorf(bench.KindInvalid, "%s: the directory holds no file; hidden files and folders and links to folders are left out", argument)
+			}
 			units = append(units, w.units...)
 		case !info.Mode().IsRegular():
 			return nil, bench.Errorf(bench.KindInvalid, "%s is neither a file nor a directory", argument)

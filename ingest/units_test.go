@@ -133,6 +133,17 @@ func TestUnitsThatCannotBeMade(t *testing.T) {
 	if _, err := Units(root, []string{"absent"}); bench.KindOf(err) != bench.KindNotFound || !strings.Contains(err.Error(), "absent") {
 		t.Errorf("%v", err)
 	}
+	if err := os.MkdirAll(filepath.Join(root, "empty", "deeper"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "empty", ".hidden"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, arguments := range [][]string{{"empty"}, {"d", "empty"}} {
+		if _, err := Units(root, arguments); bench.KindOf(err) != bench.KindInvalid || !strings.Contains(err.Error(), "empty: the directory holds no file") {
+			t.Errorf("%v: %v", arguments, err)
+		}
+	}
 	units, err := Units(root, []string{"d"})
 	if err != nil {
 		t.Fatal(err)

@@ -204,6 +204,7 @@ func TestRunsAreListedFilteredAndPaged(t *testing.T) {
 		series: []bench.Series{series(t, "qps", at("fillseq"), "8.8.0 1", "8.10.1 1")},
 		runs: bench.RunPage{Next: "c2", Runs: []bench.RunSummary{
 			{ID: 12, System: "rocksdb", Server: "c2", Workload: "cached", Clients: 8, Build: bench.Build{Version: "8.8.0", Compiler: "clang+lto"}, Started: bench.NewLocalTime(2023, 11, 9, 16, 54, 47), OK: 10, Failed: 1, NotRun: 2, Warned: 3},
+			{ID: 13, System: "rocksdb", Server: "c2", State: bench.RecordActive, Failed: 1},
 			{ID: 11, System: "rocksdb", Server: "c2", State: bench.RecordWithdrawn},
 		}},
 	}
@@ -214,6 +215,9 @@ func TestRunsAreListedFilteredAndPaged(t *testing.T) {
 	rows := d.Find("tbody tr")
 	if got := squeeze(rows.First().Text()); got != "122023-11-09 16:54:478.8.0 RocksDBclang+LTOc2cached8101 failed, 2 not run 3 with warnings" {
 		t.Errorf("row %q", got)
+	}
+	if got := squeeze(rows.Eq(1).Text()); got != "13undatedunknown RocksDB—c2—0failed" {
+		t.Errorf("a run that failed says so: %q", got)
 	}
 	if got := squeeze(rows.Last().Text()); got != "11undatedunknown RocksDB—c2—0withdrawn" {
 		t.Errorf("what is missing is said, never 0: %q", got)

@@ -132,7 +132,10 @@ func runRow(r bench.RunSummary) view.RunRow {
 		row.Clients = strconv.Itoa(r.Clients)
 	}
 	var trouble []string
-	if r.Failed > 0 {
+	switch {
+	case r.Standing() == bench.RunFailed:
+		trouble = append(trouble, "failed")
+	case r.Failed > 0:
 		trouble = append(trouble, fmt.Sprintf("%d failed", r.Failed))
 	}
 	if r.NotRun > 0 {

@@ -140,6 +140,9 @@ type Result struct {
 	Breakdowns []Breakdown
 	Warnings   []Message
 	Sources    []Source
+	// Copies is how many more rows of the same file say the same, word for word. They
+	// are among Sources, and count as rows that are there already.
+	Copies int
 }
 
 // Value is one metric of a result. Number is finite: a missing figure has no

@@ -96,3 +96,17 @@ func Told(file []Message, m Message) bool {
 	}
 	return false
 }
+
+// Distinct gives messages without those that say the same of the same place as an earlier
+// one: what holds for a line that several results were read from is said once.
+func Distinct(list []Message) []Message {
+	seen := make(map[Message]bool, len(list))
+	var out []Message
+	for _, m := range list {
+		if !seen[m] {
+			seen[m] = true
+			out = append(out, m)
+		}
+	}
+	return out
+}

@@ -30,6 +30,10 @@ const (
 	RecordWithdrawn RecordState = "withdrawn"
 )
 
+// RunFailed is what lists call a run that counts and of which nothing succeeded: no result
+// is ok and at least one failed. It follows from the results and is not stored.
+const RunFailed RecordState = "failed"
+
 // RunFilter selects runs. Empty lists and zero values select all.
 type RunFilter struct {
 	System    string
@@ -42,7 +46,7 @@ type RunFilter struct {
 	Clients   []int
 	UploadID  int64       // runs with a result from this upload
 	IDs       []int64     `json:",omitempty"` // left out of JSON: what is frozen knows its filters by their text
-	State     RecordState // "" for both
+	State     RecordState // as [RunSummary.Standing] says, "" for all
 	Limit     int         // at most so many; 0: 100, the most is 1000
 	Cursor    string      // RunPage.Next of the page before, "" for the first
 }
@@ -74,6 +78,15 @@ type RunSummary struct {
 	// Numbers of results by state, whether they count or not, and of results
 	// with warnings.
 	OK, Failed, NotRun, Warned int
+}
+
+// Standing is the state of a run as lists show it: withdrawn, failed where nothing of it
+// succeeded, else active.
+func (r RunSummary) Standing() RecordState {
+	if r.State == RecordActive && r.OK == 0 && r.Failed > 0 {
+		return RunFailed
+	}
+	return r.State
 }
 
 // RunDetail is a run with all that belongs to it.

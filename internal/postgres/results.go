@@ -64,6 +64,7 @@ func (w *writer) collect() error {
 		w.byRef[ref] = e
 		w.entries = append(w.entries, e)
 		w.receipt.Results++
+		w.receipt.AlreadyThere += r.Copies
 		w.receipt.Values += len(r.Values)
 		if e.run.stored != nil && e.run.stored.withdrawn() {
 			w.warnWithdrawn(e.run, &r)
@@ -85,6 +86,7 @@ func (w *writer) collect() error {
 		if err := w.addSources(e, r); err != nil {
 			return err
 		}
+		w.receipt.AlreadyThere += r.Copies
 		w.receipt.Values += len(a.Values)
 		switch {
 		case first && e.stored.Revived:

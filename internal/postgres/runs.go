@@ -107,7 +107,9 @@ func (s *Store) Runs(ctx context.Context, f bench.RunFilter) (bench.RunPage, err
 					JOIN result_source rs ON rs.upload_file_id = f.id
 					JOIN result x ON x.id = rs.result_id
 					WHERE f.upload_id = $9))
-				AND ($10 = '' OR r.state = $10)
+				AND CASE $10 WHEN '' THEN true WHEN 'withdrawn' THEN r.state = 'withdrawn'
+					ELSE r.state = 'active' AND ($10 = 'failed') = (SELECT COALESCE(bool_or(x.state = 'failed') AND NOT bool_or(x.state = 'ok'), false)
+						FROM result x WHERE x.run_id = r.id) END
 				AND ($14::bigint[] IS NULL OR r.id = ANY ($14))
 				AND ($11::bigint = 0 OR (COALESCE(r.started, '-infinity'), r.id) < (COALESCE($12::timestamp, '-infinity'), $11))
 			ORDER BY COALESCE(r.started, '-infinity'::timestamp) DESC, r.id DESC

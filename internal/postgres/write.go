@@ -502,6 +502,7 @@ func (w *writer) report(files []bench.File) {
 			r.Warnings = append(r.Warnings, c.Warnings...)
 		}
 	}
+	r.Warnings = bench.Distinct(r.Warnings)
 	r.AlreadyThere += len(w.plan.Covered)
 	seen := map[int64]bool{}
 	for _, t := range w.runs {
