@@ -109,6 +109,18 @@ type (
 		ChangeHigh   *float64 `json:"change_high"`
 		Text         string   `json:"text"`
 	}
+	moveBody struct {
+		bench.Coordinate
+		BaseCompiler string  `json:"base_compiler"`
+		From         string  `json:"from" doc:"a major version or one version"`
+		FromRelative float64 `json:"from_relative" doc:"geometric mean over these versions"`
+		To           string  `json:"to"`
+		ToRelative   float64 `json:"to_relative"`
+		Change       float64 `json:"change" doc:"to_relative / from_relative"`
+		ChangeLow    float64 `json:"change_low"`
+		ChangeHigh   float64 `json:"change_high"`
+		Text         string  `json:"text"`
+	}
 	compareCompilersBody struct {
 		Base        compare.Base      `json:"base"`
 		Compilers   []string          `json:"compilers" doc:"the base first"`
@@ -116,6 +128,7 @@ type (
 		Rows        []armRowBody      `json:"rows"`
 		Stability   []stabilityBody   `json:"stability"`
 		Trends      []trendBody       `json:"trends"`
+		Moves       []moveBody        `json:"moves" doc:"gaps that moved beyond noise from one stretch of versions to a later one, the clearest first; that there are many pairs of stretches is allowed for"`
 		WithoutBase []withoutBaseBody `json:"without_base"`
 	}
 	settingBody struct {
@@ -222,7 +235,7 @@ func (s *server) compareCompilers(ctx context.Context, in *compilersInput) (*bod
 	}
 	c := compare.CompareCompilers(series, compare.Options{Base: compare.Base{Compiler: base, Version: in.BaseVersion}, Cache: &s.cache})
 	b := compareCompilersBody{
-		Base: c.Base, Compilers: orEmpty(c.Arms.Arms), Versions: orEmpty(c.Versions), Rows: in.rows(&c.Arms), Stability: []stabilityBody{}, Trends: []trendBody{},
+		Base: c.Base, Compilers: orEmpty(c.Arms.Arms), Versions: orEmpty(c.Versions), Rows: in.rows(&c.Arms), Stability: []stabilityBody{}, Trends: []trendBody{}, Moves: []moveBody{},
 		WithoutBase: withoutBase(&c.Arms),
 	}
 	for _, x := range c.Stability {
@@ -238,6 +251,9 @@ func (s *server) compareCompilers(ctx context.Context, in *compilersInput) (*bod
 			y.FromRelative, y.ToRelative, y.Change = &x.FromRatio, &x.ToRatio, &x.Change
 		}
 		b.Trends = append(b.Trends, y)
+	}
+	for _, x := range c.Moves {
+		b.Moves = append(b.Moves, moveBody{x.Coordinate, x.Base, x.From, x.FromRatio, x.To, x.ToRatio, x.Change, x.Low, x.High, x.Text()})
 	}
 	return &body[compareCompilersBody]{b}, nil
 }

@@ -360,6 +360,7 @@ func smallMeta(in chartsInput, a compared) []view.Fact {
 		fact(buildText(q)),
 		fact(directionText(c.Metric)),
 	}
+	facts = append(facts, buildsFact(in)...)
 	var lines []compare.Line
 	for _, f := range a.figures {
 		lines = append(lines, f.Source...)
@@ -372,6 +373,30 @@ func smallMeta(in chartsInput, a compared) []view.Fact {
 		facts = append(facts, fact(text))
 	}
 	return append(facts, fact(sampleText(lines)))
+}
+
+// buildsFact leads to the comparison of compilers where the one place of a view was
+// measured with several; nothing elsewhere.
+func buildsFact(in chartsInput) []view.Fact {
+	q := in.Resolved
+	if len(q.Servers) != 1 || len(q.Workloads) != 1 || len(q.Configs) != 1 || len(q.Clients) != 1 {
+		return nil
+	}
+	var others []string
+	list := compilersAt(in.Coordinates)[q.place()]
+	for _, c := range list {
+		if !slices.Contains(q.Compilers, c) {
+			others = append(others, c)
+		}
+	}
+	text := "compare the builds"
+	switch {
+	case len(list) < 2:
+		return nil
+	case len(others) > 0:
+		text = "also built by " + compare.AndList(compilerNames(others))
+	}
+	return []view.Fact{{Parts: []view.Part{{Text: text, Href: q.place().href(q)}}}}
 }
 
 // fact is a statement without a role.
@@ -469,7 +494,7 @@ func largeMeta(in chartsInput, a compared, f chart.Figure) []view.Fact {
 		fact(strings.TrimPrefix(buildText(in.Resolved), in.Resolved.Suite+", ")),
 		fact(noiseText(f.Source)),
 	)
-	return facts
+	return append(facts, buildsFact(in)...)
 }
 
 // nowParts says how the last version of a line stands: 8.8.0 is ▼ 0.82 of 4.4.1
