@@ -329,7 +329,9 @@ func TestNotesAreCarriedFromOneServerToAnother(t *testing.T) {
 	from.do(http.MethodDelete, fmt.Sprintf("/api/v1/notes/%d", list.Notes[0].ID), annotator, nil).want(http.StatusNoContent)
 	exported := from.get("/api/v1/notes?deleted=true").want(http.StatusOK).body
 
-	post := func(token string, body []byte) *answer { return to.do(http.MethodPost, "/api/v1/notes/import", token, body) }
+	post := func(token string, body []byte) *answer {
+		return to.do(http.MethodPost, "/api/v1/notes/import", token, body)
+	}
 	post("", exported).problem(http.StatusUnauthorized)
 	post(to.token(bench.TokenReader), exported).problem(http.StatusForbidden)
 	there := to.token(bench.TokenAnnotator)
