@@ -49,17 +49,18 @@ type Point struct {
 	// line's step where families are not joined.
 	Step string
 	N    int // samples counted; flagged ones only where there are no others
-	// Value is the median of the samples, the figure shown. Intervals use the
-	// noise of the line and N, not the spread of these few samples.
+	// Value is the median of the samples, the figure shown. Intervals use all
+	// samples by Log, the noise of the line and N: the median of five scatters
+	// more than their mean, and the spread of these few tells little.
 	Value, Min, Max float64
-	// Log is ln Value and SE2 its squared standard error (noise² / N), what a
-	// page needs to divide by another base; both 0 where Value is not positive
-	// or the noise is unknown: see HasLog and HasSE.
+	// Log is the mean of ln of the samples and SE2 its squared standard error
+	// (noise² / N), what a page needs to divide by another base; both 0 where
+	// Value is not positive or the noise is unknown: see HasLog and HasSE.
 	Log, SE2      float64
 	HasLog, HasSE bool
 	// Relative is Value / base value; nil without base, with a base of 0, where
-	// Value is missing, or where no number is large enough. Low and High are its
-	// interval, nil when the noise cannot be known.
+	// Value is missing, or where no number is large enough. Low and High are the
+	// interval of the ratio by all samples, nil when the noise cannot be known.
 	Relative, Low, High *float64
 	Runs                []int64
 	Started             bench.LocalTime // of the first sample
@@ -346,6 +347,19 @@ func relativeResolution(points []bench.Point) float64 {
 	return Median(rel)
 }
 
+// meanLog gives the mean of ln of the positive ones of values, of which there is at
+// least one.
+func meanLog(values []float64) float64 {
+	n, sum := 0.0, 0.0
+	for _, v := range values {
+		if v > 0 {
+			n++
+			sum += math.Log(v)
+		}
+	}
+	return sum / n
+}
+
 // newPoint reduces the samples of a version. Flagged samples count only where
 // there are no others.
 func newPoint(p bench.Point, step string) (Point, []float64) {
@@ -381,7 +395,7 @@ func newPoint(p bench.Point, step string) (Point, []float64) {
 	q.Min, q.Max = slices.Min(values), slices.Max(values)
 	q.Value = Median(values)
 	if q.Value > 0 {
-		q.Log, q.HasLog = math.Log(q.Value), true
+		q.Log, q.HasLog = meanLog(values), true
 	}
 	return q, values
 }
@@ -551,7 +565,7 @@ func Judge(p Point, d bench.Direction) Verdict {
 		return Undecided
 	case d == bench.Neutral:
 		return Moved
-	case (*p.Relative > 1) == (d == bench.HigherBetter):
+	case (*p.Low > 1) == (d == bench.HigherBetter):
 		return Better
 	}
 	return Worse

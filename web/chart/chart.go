@@ -11,6 +11,7 @@ package chart
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -87,21 +88,24 @@ type Figure struct {
 // data of the option's series with the same index. Fields that hold one entry per
 // version hold a single number where that serves all versions.
 type Line struct {
-	Name       string   `json:"name"` // what tells it from the others; "" for a single line
-	Style      Style    `json:"style"`
-	Server     string   `json:"server"`
-	Workload   string   `json:"workload"`
-	Compiler   string   `json:"compiler"`
-	Config     string   `json:"config"`
-	Clients    int      `json:"clients"`
-	N          any      `json:"n"`   // int or []int
-	SE2        any      `json:"se2"` // squared standard error of ln(value): float64, []*float64 or nil
-	Multiplier float64  `json:"multiplier"`
-	Flagged    []int    `json:"flagged,omitempty"`
-	Mixed      []int    `json:"mixed,omitempty"`
-	Bimodal    []int    `json:"bimodal,omitempty"` // samples in two groups
-	Joins      [][2]any `json:"joins,omitempty"`   // [index, step]: where the next step of the family begins
-	Without    string   `json:"without,omitempty"`
+	Name       string  `json:"name"` // what tells it from the others; "" for a single line
+	Style      Style   `json:"style"`
+	Server     string  `json:"server"`
+	Workload   string  `json:"workload"`
+	Compiler   string  `json:"compiler"`
+	Config     string  `json:"config"`
+	Clients    int     `json:"clients"`
+	N          any     `json:"n"`   // int or []int
+	SE2        any     `json:"se2"` // squared standard error of ln(value): float64, []*float64 or nil
+	Multiplier float64 `json:"multiplier"`
+	// Shift is, by version, by how much the mean of ln of several samples lies above
+	// ln of their median: intervals are those of means.
+	Shift   map[string]float64 `json:"shift,omitempty"`
+	Flagged []int              `json:"flagged,omitempty"`
+	Mixed   []int              `json:"mixed,omitempty"`
+	Bimodal []int              `json:"bimodal,omitempty"` // samples in two groups
+	Joins   [][2]any           `json:"joins,omitempty"`   // [index, step]: where the next step of the family begins
+	Without string             `json:"without,omitempty"`
 	// For the large chart only, by version: the runs (a number, a list or null),
 	// the first start, and least and greatest sample where there are several.
 	Runs    []any                 `json:"runs,omitempty"`
@@ -355,6 +359,12 @@ func newLine(l compare.Line, look Named, view View, index map[string]int, large 
 		n[at] = p.N
 		if p.HasSE {
 			se2[at] = &p.SE2
+			if shift := p.Log - math.Log(p.Value); p.N > 1 && shift != 0 {
+				if out.Shift == nil {
+					out.Shift = map[string]float64{}
+				}
+				out.Shift[fmt.Sprint(at)] = shift
+			}
 		}
 		if p.Flagged {
 			out.Flagged = append(out.Flagged, at)

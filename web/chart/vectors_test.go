@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/relqps/relqps/internal/bench"
@@ -25,6 +26,7 @@ type vectors struct {
 				Flagged bool
 				Value   float64
 				N       int
+				M       *float64 // mean of ln of the samples
 				SE2     *float64
 			}
 		}
@@ -125,6 +127,10 @@ func TestFiguresAndRatiosAgreeWithIndependentVectors(t *testing.T) {
 						k := indexOf(answer.Versions, p.Version)
 						near(t, what+": value", data[k], &p.Value)
 						near(t, what+": squared error", line.se2(k, p.Value), p.SE2)
+						if p.M != nil && p.SE2 != nil {
+							log := math.Log(*data[k]) + line.Shift[strconv.Itoa(k)]
+							near(t, what+": mean of ln", &log, p.M)
+						}
 						if line.n(k) != p.N {
 							t.Errorf("%s: n = %d, want %d", what, line.n(k), p.N)
 						}
@@ -200,6 +206,7 @@ type sentLine struct {
 	Name       string
 	N, SE2     json.RawMessage
 	Multiplier float64
+	Shift      map[string]float64
 	Given      *struct {
 		Base                chart.Base
 		Relative, Low, High []*float64

@@ -1,6 +1,6 @@
 // Changes and notes on charts. Which changes are marked follows the sensitivity; levels are the means between them.
 
-import { countAt, se2At, valueAt, type Ratio } from "./ratio.ts";
+import { countAt, logAt, se2At, valueAt, type Ratio } from "./ratio.ts";
 import type { ChangeMark, Figure, Line, View } from "./spec.ts";
 
 /** The index of the view's sensitivity among its settings; -1 where nothing can be marked. */
@@ -43,7 +43,7 @@ export function levels(line: Line, marks: readonly ChangeMark[], ratios: readonl
       if (value === null || value <= 0 || se2 === null || line.flagged?.includes(i) || spiked(i)) continue;
       const count = countAt(line, i);
       n += count;
-      sum += count * Math.log(value);
+      sum += count * logAt(line, i);
       variance = Math.max(variance, se2 * count);
       if (first < 0) first = i;
       last = i;

@@ -5,7 +5,7 @@ import { interval, percent, ratio } from "./format.ts";
 import { canDivide, divide, halfWidth, judge, whyNot, type Direction, type Ratio } from "./ratio.ts";
 import type { Base, Figure, Line } from "./spec.ts";
 
-interface Point { version: string; samples: number[]; flagged: boolean; value: number; n: number; se2: number | null }
+interface Point { version: string; samples: number[]; flagged: boolean; value: number; n: number; m: number | null; se2: number | null }
 interface Answer { relative: number; low: number | null; high: number | null; text: string; interval: string; percent: string; verdicts: string[] }
 interface Case {
   name: string;
@@ -22,6 +22,7 @@ function figureOf(c: Case): { figure: Figure; versions: string[] } {
     const at = versions.map((v) => l.points.find((p) => p.version === v));
     return {
       name: l.compiler, style: {}, server: "s", workload: "w", compiler: l.compiler, config: "", clients: 1,
+      shift: Object.fromEntries(at.flatMap((p, i) => (p && p.m !== null ? [[i, p.m - Math.log(p.value)]] : []))),
       value: at.map((p) => p?.value ?? null), n: at.map((p) => p?.n ?? 0), se2: at.map((p) => p?.se2 ?? null), multiplier: l.multiplier,
     };
   });

@@ -33,6 +33,11 @@ export function se2At(line: Line, i: number): number | null {
   return typeof line.se2 === "number" ? line.se2 : (line.se2[i] ?? null);
 }
 
+/** The mean of ln of the samples at a version with a positive median: what intervals and levels are made of. */
+export function logAt(line: Line, i: number): number {
+  return Math.log(line.value[i] ?? NaN) + (line.shift?.[i] ?? 0);
+}
+
 /** The line of the figure that `line` is divided by: itself, or that of the base's compiler or config. */
 export function sourceOf(figure: Figure, line: Line, base: Base): Line | null {
   if (!base.compiler && !base.config) return line;
@@ -63,7 +68,7 @@ export function divide(figure: Figure, line: Line, base: Base, versions: readonl
     const baseSE2 = se2At(source, at);
     if (se2 === null || baseSE2 === null) return { relative, low: null, high: null };
     const half = Math.max(line.multiplier, source.multiplier) * Math.sqrt(se2 + baseSE2);
-    const log = Math.log(value) - Math.log(divisor);
+    const log = logAt(line, i) - logAt(source, at);
     return { relative, low: Math.exp(log - half), high: Math.exp(log + half) };
   });
 }
@@ -99,7 +104,7 @@ export function judge(r: Ratio, flagged: boolean, direction: Direction): Verdict
   if (r.relative === null || r.low === null || r.high === null || flagged) return "";
   if (r.low <= 1 && r.high >= 1) return "undecided";
   if (direction === "neutral") return "moved";
-  return r.relative > 1 === (direction === "higher") ? "better" : "worse";
+  return r.low > 1 === (direction === "higher") ? "better" : "worse";
 }
 
 /** The half width in ln of a ratio's interval, null where it is not known. */

@@ -87,6 +87,8 @@ export interface Line {
   readonly se2: number | readonly (number | null)[] | null;
   /** Turns a standard error into the half width of an interval; 0 when the noise is unknown. */
   readonly multiplier: number;
+  /** By version index: how far the mean of ln of several samples lies above ln of their median. */
+  readonly shift?: Readonly<Record<string, number>>;
   /** Versions (by index) whose figures must not be compared. */
   readonly flagged?: readonly number[];
   /** Versions (by index) whose samples come from different builds. */

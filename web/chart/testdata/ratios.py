@@ -7,7 +7,8 @@ It shares no code with either of them. Samples go in; medians, noise, ratios, in
   noise       standard deviation of ln(value) from run to run, pooled over the versions; all cases have at least 4 degrees
               of freedom for it, or too few versions to know it (how it is estimated without repeats is not tested here)
   multiplier  97.5 % quantile of Student's t with the degrees of freedom of the noise
-  interval    exp(ln(value/base) -+ multiplier sqrt(noise^2/n + base noise^2/base n))
+  interval    exp(m - base m -+ multiplier sqrt(noise^2/n + base noise^2/base n)), m the mean of ln of the samples: by all of
+              them, not by the medians whose ratio it is about
 The printed forms are rounded from the exact binary value, ties to even, which is what Python's decimal does.
 """
 import json
@@ -168,7 +169,7 @@ def verdict(r, lo, hi, flagged, direction):
         return "undecided"
     if direction == "neutral":
         return "moved"
-    return "better" if (r > 1) == (direction == "higher") else "worse"
+    return "better" if (lo > 1) == (direction == "higher") else "worse"
 
 
 def run_case(case):
@@ -182,6 +183,7 @@ def run_case(case):
         for p in points:
             v = median(p[1])
             out.append({"version": p[0], "samples": p[1], "flagged": len(p) > 2, "value": v, "n": len(p[1]),
+                        "m": sum(math.log(x) for x in p[1]) / len(p[1]) if min(p[1]) > 0 else None,
                         "se2": nz[0] ** 2 / len(p[1]) if known and v > 0 else None})
         lines.append({"compiler": compiler, "multiplier": mult, "noise": nz[0] if nz else None, "points": out})
     bases = []
@@ -202,7 +204,7 @@ def run_case(case):
                     lo = hi = r
                 elif p["se2"] is not None and b["se2"] is not None:
                     half = max(line["multiplier"], source["multiplier"]) * math.sqrt(p["se2"] + b["se2"])
-                    lo, hi = (math.exp(math.log(p["value"]) - math.log(b["value"]) + s * half) for s in (-1, 1))
+                    lo, hi = (math.exp(p["m"] - b["m"] + s * half) for s in (-1, 1))
                 row.append({"relative": r, "low": lo, "high": hi, "text": format_ratio(r, lo, hi),
                             "interval": format_interval(lo, hi), "percent": format_percent(r),
                             "verdicts": [verdict(r, lo, hi, p["flagged"], d) for d in ("higher", "lower", "neutral")]})
