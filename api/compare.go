@@ -191,6 +191,8 @@ type (
 		Together     []togetherBody    `json:"together"`
 		Effects      []effectBody      `json:"effects"`
 		Summary      []string          `json:"summary"`
+		Layer        string            `json:"layer" enum:"parsed,effective" doc:"what the options compared are: asked for by files, or, where of the base nothing else is stored, said by running servers"`
+		OtherLayer   []string          `json:"other_layer" doc:"names of which only options of the other layer are stored, which are not compared"`
 		NoConfig     []string          `json:"no_config" doc:"names without a stored set of options"`
 		WithoutBase  []withoutBaseBody `json:"without_base"`
 	}
@@ -269,7 +271,7 @@ func (s *server) compareConfigs(ctx context.Context, in *compareConfigsInput) (*
 	b := compareConfigsBody{
 		Base: c.Base.Config, Names: orEmpty(c.Arms.Arms), Unmeasured: orEmpty(c.Unmeasured), Versions: orEmpty(c.Versions), Rows: in.rows(&c.Arms), Rule: compare.PracticalRule,
 		Configs: []configSetBody{}, Options: []optionRowBody{}, Combinations: []combinationBody{}, Together: []togetherBody{}, Effects: []effectBody{},
-		Summary: orEmpty(c.Summary), NoConfig: orEmpty(c.NoConfig), WithoutBase: withoutBase(&c.Arms),
+		Summary: orEmpty(c.Summary), Layer: string(c.Layer), OtherLayer: orEmpty(c.OtherLayer), NoConfig: orEmpty(c.NoConfig), WithoutBase: withoutBase(&c.Arms),
 	}
 	for _, x := range c.Sets {
 		y := configSetBody{ConfigBody: newConfigBody(x.StoredConfig), Variants: x.Variants}

@@ -16,12 +16,12 @@ import (
 	"github.com/relqps/relqps/web/view"
 )
 
-// stepsPath is the page of one step of a set of runs.
-const stepsPath = "/steps"
-
-// optionRowsOpen is how many options stand open; more, as of a server's variables,
-// are folded.
-const optionRowsOpen = 150
+// How many options stand open, of files and of what servers say of themselves;
+// more are folded.
+const (
+	optionRowsOpen    = 150
+	effectiveRowsOpen = 40
+)
 
 // configHref is the page of a config's options, beside those of a base.
 func configHref(system, name, base string) string {
@@ -213,7 +213,7 @@ func optionSet(c, against, back *bench.StoredConfig) view.OptionSet {
 	if s.Base != "" {
 		s.Rows = append(s.Rows, leftOut(c, against)...)
 	}
-	s.Closed = len(s.Rows) > optionRowsOpen
+	s.Closed = len(s.Rows) > optionRowsOpen || effective && len(s.Rows) > effectiveRowsOpen
 	s.Count = plural(len(s.Rows), "option", "options")
 	return s
 }

@@ -89,7 +89,7 @@ func (s *server) readConfigs(ctx context.Context, raw, origin string) (configsIn
 		// Options alone can be compared as well: those of configs that measured nothing.
 		names := in.Given.Configs
 		for _, c := range in.Stored {
-			if len(in.Given.Configs) == 0 && c.Layer == bench.LayerParsed {
+			if len(in.Given.Configs) == 0 {
 				names = appendNew(names, c.Name)
 			}
 		}
@@ -266,6 +266,23 @@ func (a configsAnswer) set(name string) *compare.ConfigSet {
 		}
 	}
 	return nil
+}
+
+// layersOf gives what is stored of a config of each layer; StoredConfig and
+// Effective are nil where there is nothing.
+func (a configsAnswer) layersOf(name string, configs []bench.StoredConfig) compare.ConfigSet {
+	var out compare.ConfigSet
+	if out.StoredConfig, out.Variants = compare.PickConfig(configs, name); out.StoredConfig != nil {
+		if set := a.set(name); set != nil && set.Layer == bench.LayerParsed {
+			out = *set
+		}
+	}
+	for i := range configs {
+		if c := &configs[i]; c.Name == name && c.Layer == bench.LayerEffective && (out.Effective == nil || c.ID > out.Effective.ID) {
+			out.Effective = c
+		}
+	}
+	return out
 }
 
 // setAt is set at a place where the name may stand for other options.

@@ -690,12 +690,11 @@ func (b configsBuilder) files() []view.Part {
 	for _, g := range b.a.c.Family.Together {
 		var words []string
 		for _, ch := range g.Surprises {
-			words = append(words, changeWords(ch))
-			extra = "the " + changeAdjective(ch) + keyWords(ch) + " included"
+			words = append(words, changeWords(ch, len(g.Configs) == 1))
+			extra = changeAdjective(ch) + " included"
 		}
 		if len(words) > 0 {
-			verb := "also "
-			sentences = append(sentences, fmt.Sprintf("%s %s%s.", andList(g.Configs), verb, conjugate(len(g.Configs), andList(words))))
+			sentences = append(sentences, fmt.Sprintf("%s also %s.", andList(g.Configs), andList(words)))
 		}
 	}
 	var sums []string
@@ -716,6 +715,13 @@ func (b configsBuilder) files() []view.Part {
 		if s.Variants > 0 {
 			sentences = append(sentences, fmt.Sprintf("%s stands for %d sets of options; shown is %s, which the most of these runs were made with.", s.Name, s.Variants+1, s.SourceName))
 		}
+	}
+	if c := b.a.c; len(c.OtherLayer) > 0 {
+		text := "of %s only what a server said of itself is stored, which is not compared with what files ask for."
+		if c.Layer == bench.LayerEffective {
+			text = "of %s only what a file asks for is stored, which is not compared with what servers said of themselves."
+		}
+		sentences = append(sentences, capital(fmt.Sprintf(text, andList(c.OtherLayer))))
 	}
 	if len(sentences) == 0 {
 		return nil
@@ -752,40 +758,45 @@ func bytesOf(s bench.Setting) (float64, bool) {
 	return n, err == nil && s.Set && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// changeWords says a change: cut the block cache from 8G to 6G.
-func changeWords(ch bench.OptionChange) string {
+// sizes gives the numbers of a change of a size: what is called one, or is written
+// with a unit.
+func sizes(ch bench.OptionChange) (from, to float64, ok bool) {
 	from, okFrom := bytesOf(ch.From)
 	to, okTo := bytesOf(ch.To)
+	unit := func(s string) bool { return s != "" && strings.ContainsRune("kKmMgGtT", rune(s[len(s)-1])) }
+	return from, to, okFrom && okTo && (strings.HasSuffix(ch.Key, "_size") || unit(ch.From.Written) || unit(ch.To.Written))
+}
+
+// changeWords says what one config does, or several do: cut the block cache from
+// 8G to 6G.
+func changeWords(ch bench.OptionChange, one bool) string {
+	verb := func(plain string) string {
+		if one {
+			return plain + "s"
+		}
+		return plain
+	}
+	from, to, ok := sizes(ch)
 	switch {
-	case okFrom && okTo && to < from:
-		return fmt.Sprintf("cut the %s from %s to %s", keyWords(ch), ch.From.Written, ch.To.Written)
-	case okFrom && okTo:
-		return fmt.Sprintf("raise the %s from %s to %s", keyWords(ch), ch.From.Written, ch.To.Written)
+	case ok && to < from:
+		return fmt.Sprintf("%s the %s from %s to %s", verb("cut"), keyWords(ch), ch.From.Written, ch.To.Written)
+	case ok:
+		return fmt.Sprintf("%s the %s from %s to %s", verb("raise"), keyWords(ch), ch.From.Written, ch.To.Written)
 	case ch.Kind == bench.OptionRemoved:
-		return fmt.Sprintf("leave out %s", ch.OptionName)
+		return verb("leave") + " out " + ch.OptionName.String()
 	}
-	return fmt.Sprintf("change %s from %s to %s", ch.OptionName, ch.From.Written, ch.To.Written)
+	return fmt.Sprintf("%s %s from %s to %s", verb("change"), ch.OptionName, settingText(ch.From), settingText(ch.To))
 }
 
-// conjugate puts the verb of changeWords into the singular for one config.
-func conjugate(configs int, text string) string {
-	if configs > 1 {
-		return text
-	}
-	verb, rest, _ := strings.Cut(text, " ")
-	return verb + "s " + rest
-}
-
+// changeAdjective names what a change leads to: the smaller block cache.
 func changeAdjective(ch bench.OptionChange) string {
-	from, okFrom := bytesOf(ch.From)
-	to, okTo := bytesOf(ch.To)
-	switch {
-	case okFrom && okTo && to < from:
-		return "smaller "
-	case okFrom && okTo:
-		return "larger "
+	switch from, to, ok := sizes(ch); {
+	case ok && to < from:
+		return "the smaller " + keyWords(ch)
+	case ok:
+		return "the larger " + keyWords(ch)
 	}
-	return "other "
+	return "the change of " + ch.OptionName.String()
 }
 
 // rules say how cells were judged.

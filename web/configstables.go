@@ -45,6 +45,9 @@ func (b configsBuilder) matrix() (view.ConfigMatrix, *view.OptionTable) {
 		m.What = "one row per config: options on the left, steps on the right"
 	}
 	m.KeysHead = "options, against " + b.a.base
+	if b.a.c.Layer == bench.LayerEffective {
+		m.KeysHead = "options as servers said, against " + b.a.base
+	}
 	for _, k := range keys {
 		m.Keys = append(m.Keys, optionHead(k.OptionName))
 	}
@@ -181,6 +184,8 @@ func (b configsBuilder) configRow(name string, keys []bench.OptionRow) view.Conf
 func (b configsBuilder) note(name string) (short, title string) {
 	set := b.a.set(name)
 	switch {
+	case set == nil && slices.Contains(b.a.c.OtherLayer, name):
+		return "options not comparable", "What is stored of " + name + " and of " + b.a.base + " differs in kind: what a file asks for, and what a server said of itself."
 	case set == nil:
 		return "no options stored", "No options are stored for " + name + ": upload its file."
 	case name == b.a.base:
@@ -499,26 +504,7 @@ func (b configsBuilder) detail() *view.ConfigDetail {
 	d.Times = b.times(row)
 	d.Seconds = b.seconds(row)
 	d.Costs = b.costs(row)
-	d.Steps = b.stepsHref(row)
 	return d
-}
-
-// stepsHref is the page of a step, with the configs that are compared here.
-func (b configsBuilder) stepsHref(r *compare.ArmRow) string {
-	a := address{path: stepsPath}
-	a.set("system", r.System)
-	a.set("suite", r.Suite)
-	a.set("server", r.Server)
-	a.set("workload", r.Workload)
-	a.set("step", r.Step)
-	a.set("version", r.Version)
-	a.set("compiler", r.Compiler)
-	if r.Clients > 0 {
-		a.add("clients", strconv.Itoa(r.Clients))
-	}
-	a.all("config", b.a.arms)
-	a.set("base", b.a.base)
-	return a.String()
 }
 
 // looked are the configs that a close look shows beside the base: those marked at
@@ -1020,18 +1006,42 @@ func cacheOf(set *compare.ConfigSet) (written string, bytes float64, source stri
 		}
 		return "", 0, false
 	}
-	written, bytes, ok = find(set.StoredConfig)
-	source = "as " + set.SourceName + " asks for"
+	if written, bytes, ok = find(set.StoredConfig); ok {
+		source = "as " + set.SourceName + " asks for"
+		if set.Layer == bench.LayerEffective {
+			written, source = sizeText(written, bytes), "as the server said"
+		}
+	}
 	if back, n, known := find(set.Effective); known {
 		if ok && n == bytes {
 			return written, bytes, source + ", and as the server said", true
 		}
-		return back, n, "as the server said", true
+		if ok {
+			source = "; its file asks for " + written
+		}
+		return sizeText(back, n), n, "as the server said" + source, true
 	}
 	return written, bytes, source, ok
 }
 
 const gigabyte = 1 << 30
+
+// sizeText shows a size that is written in bytes with a unit where that is exact:
+// 32M for 33554432.
+func sizeText(written string, bytes float64) string {
+	if strings.Trim(written, "0123456789") != "" {
+		return written
+	}
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{gigabyte, "G"}, {1 << 20, "M"}, {1 << 10, "K"}} {
+		if n := bytes / u.size; n >= 1 && n == math.Trunc(n) {
+			return strconv.FormatFloat(n, 'f', -1, 64) + u.name
+		}
+	}
+	return written
+}
 
 // memory sets the peak of the resident memory over all steps beside the size of
 // the block cache.
@@ -1067,7 +1077,7 @@ func (b configsBuilder) memory() *view.MemoryTable {
 	for _, g := range b.a.groups {
 		m.Groups = append(m.Groups, b.place(g.configPlace))
 	}
-	unknown := []string{}
+	var unknown, other []string
 	for _, arm := range b.a.arms {
 		r := view.MemoryRow{Name: arm, Href: configHref(b.in.Resolved.System, arm, b.a.base), Cache: compare.Missing}
 		var own []string
@@ -1076,6 +1086,9 @@ func (b configsBuilder) memory() *view.MemoryTable {
 			if known {
 				own = appendNew(own, written)
 				r.CacheTitle = source
+				if strings.Contains(source, "; its file asks for") {
+					other = appendNew(other, arm+": "+written+" "+source)
+				}
 			}
 			p, ok := peaks[[2]string{strconv.Itoa(i), arm}]
 			if !ok {
@@ -1100,6 +1113,9 @@ func (b configsBuilder) memory() *view.MemoryTable {
 			r.CacheClass = "odm"
 		}
 		m.Rows = append(m.Rows, r)
+	}
+	if len(other) > 0 {
+		m.Notes = append(m.Notes, strings.Join(other, ". ")+".")
 	}
 	if len(unknown) > 0 {
 		m.Notes = append(m.Notes, "The size of the cache of "+andList(unknown)+" is not known: no stored option says it.")
@@ -1319,8 +1335,12 @@ func (b configsBuilder) layers() view.LayerTable {
 	system := b.in.Resolved.System
 	for _, name := range b.names() {
 		r := view.LayerRow{Name: name, Href: configHref(system, name, b.a.base), Parsed: "nothing stored", Effective: "not read back"}
-		set := b.a.set(name)
-		if set != nil {
+		set := b.a.layersOf(name, b.in.Facts.Configs)
+		if set.Effective != nil {
+			r.Effective = plural(set.Effective.Settings, "option", "options") + " read back"
+			r.EffectHref = r.Href + "#" + setAnchor(set.Effective)
+		}
+		if set.StoredConfig != nil {
 			for _, f := range set.From {
 				r.Files = append(r.Files, sourceLink(f))
 			}
@@ -1332,15 +1352,16 @@ func (b configsBuilder) layers() view.LayerTable {
 				r.Warnings = plural(n, "warning", "warnings")
 			}
 			if set.Effective != nil {
-				r.Effective = plural(set.Effective.Settings, "option", "options") + " read back"
-				r.EffectHref = r.Href + "#" + setAnchor(set.Effective)
 				r.Differ = layerDifferences(set.StoredConfig, set.Effective)
 				if len(r.Differ) == 0 {
 					r.Differ = []string{"nowhere"}
 				}
 			}
 		} else {
-			r.Files = []view.Link{{Text: "no file: upload it"}}
+			a := address{path: "/upload"}
+			a.set("system", system)
+			a.set("config", name)
+			r.Files = []view.Link{{Text: "upload its file", Href: a.String(), Title: "no file of its options is stored"}}
 		}
 		t.Rows = append(t.Rows, r)
 	}

@@ -17,7 +17,8 @@ func uploadCommand(origin string) string {
 }
 
 func (s *server) upload(r *http.Request) (templ.Component, error) {
-	if _, err := parseQuery(r.URL.RawQuery); err != nil {
+	given, err := parseQuery(r.URL.RawQuery)
+	if err != nil {
 		return nil, err
 	}
 	facets, err := s.Source.Facets(r.Context(), bench.SeriesFilter{})
@@ -25,6 +26,9 @@ func (s *server) upload(r *http.Request) (templ.Component, error) {
 		return nil, err
 	}
 	p := newUploadPage(facets, s.origin(r))
+	for i := range p.Context {
+		p.Context[i].Value = given.Get(p.Context[i].Name)
+	}
 	p.Page = s.frame(r, "Upload", "/upload")
 	return view.Upload(p), nil
 }
@@ -44,6 +48,7 @@ func newUploadPage(facets bench.Facets, origin string) view.UploadPage {
 		Commands: []view.Pair{
 			{Key: "one file", Value: uploadCommand(origin)},
 			{Key: "a whole result directory, as benchmark.sh leaves it", Value: "relqps ingest --url " + origin + " --token \"$RELQPS_TOKEN\" --server NAME PATH"},
+			{Key: "the options of a config: my.cnf, OPTIONS, a list of key=value, what SHOW GLOBAL VARIABLES says", Value: configUploadCommand(origin, "")},
 			{Key: "see first what would be stored", Value: "relqps ingest --check PATH"},
 		},
 		Context: []view.UploadField{
@@ -51,7 +56,7 @@ func newUploadPage(facets bench.Facets, origin string) view.UploadPage {
 			{Name: "workload", Label: "Workload", Hint: "cached", Values: names(facets.Workloads)},
 			{Name: "version", Label: "Version", Hint: "8.8.0"},
 			{Name: "compiler", Label: "Compiler", Hint: "gcc", Values: names(facets.Compilers)},
-			{Name: "config", Label: "Config", Hint: "", Values: names(facets.Configs)},
+			{Name: "config", Label: "Config", Hint: "a0", Values: names(facets.Configs)},
 			{Name: "clients", Label: "Clients", Hint: "8"},
 			{Name: "system", Label: "System", Hint: "rocksdb", Values: names(facets.Systems)},
 		},

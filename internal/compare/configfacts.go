@@ -68,7 +68,7 @@ func FetchConfigs(ctx context.Context, from ConfigFacts, q ArmsQuery) (ConfigsIn
 	})
 	if len(names) == 0 {
 		for _, c := range in.Configs {
-			if c.Layer == bench.LayerParsed && !slices.Contains(in.Names, c.Name) {
+			if !slices.Contains(in.Names, c.Name) {
 				in.Names = append(in.Names, c.Name)
 			}
 		}

@@ -143,6 +143,33 @@ func TestWhatAServerSaysOfItselfIsKeptApart(t *testing.T) {
 	}
 }
 
+// RocksDB writes the options it runs with into a file of its own.
+func TestConfigsOfWhichOnlyTheServersWordIsStoredAreComparedByThat(t *testing.T) {
+	t.Parallel()
+	in := family(t)
+	for i := range in.Configs {
+		if in.Configs[i].Name != "a7" {
+			in.Configs[i].Layer = bench.LayerEffective
+		}
+	}
+	c := CompareConfigs(in)
+	if c.Layer != bench.LayerEffective || len(c.Sets) != 4 || len(c.Family.Rows) == 0 || strings.Join(c.OtherLayer, " ") != "a7" || len(c.NoConfig) != 0 {
+		t.Errorf("%s, %d sets, other layer %v, none %v", c.Layer, len(c.Sets), c.OtherLayer, c.NoConfig)
+	}
+	if got := strings.Join(c.Summary, "\n"); !strings.Contains(got, "of a7 only what a file asks for is stored: that is not compared") {
+		t.Errorf("%s", got)
+	}
+	in = family(t)
+	for i := range in.Configs {
+		if in.Configs[i].Name == "a1" {
+			in.Configs[i].Layer = bench.LayerEffective
+		}
+	}
+	if c = CompareConfigs(in); c.Layer != bench.LayerParsed || strings.Join(c.OtherLayer, " ") != "a1" {
+		t.Errorf("%s %v", c.Layer, c.OtherLayer)
+	}
+}
+
 func TestAnArmStandsByItsNoiseAndWithoutByTheRule(t *testing.T) {
 	t.Parallel()
 	ratio := func(r float64) ArmCell { return ArmCell{Point: &Point{Relative: &r}} }

@@ -29,6 +29,9 @@ type ConfigComparison struct {
 	// Unmeasured are the configs that were asked for by name and measured nothing,
 	// in the order of their names.
 	Unmeasured []string
+	// Layer is that of Sets: parsed, or effective where of the base only what its
+	// server said is stored. The two are never compared with each other.
+	Layer bench.Layer
 	// Sets are the option sets that stand for the configs, one per name that has
 	// any. Several may be stored under one name: that of the most runs is taken,
 	// Variants counts the others.
@@ -38,14 +41,16 @@ type ConfigComparison struct {
 	Places   []ConfigPlace
 	Summary  []string // sentences
 	NoConfig []string // names without a stored set of options
+	// OtherLayer are names of which options are stored, but of the other layer.
+	OtherLayer []string
 }
 
-// ConfigSet is the option set of a config: what a file asks for.
+// ConfigSet is the option set of a config, of the comparison's layer.
 type ConfigSet struct {
 	*bench.StoredConfig
 	Variants int
-	// Effective is what a running server of that config said of itself, nil where
-	// that was not read back; of several the newest.
+	// Effective is what a running server of that config said of itself beside, nil
+	// where that was not read back; of several the newest.
 	Effective *bench.StoredConfig
 }
 
@@ -104,15 +109,23 @@ func CompareConfigs(in ConfigsInput) ConfigComparison {
 		return compareNatural(a, b)
 	})
 	c.Places = c.places()
+	c.Layer = bench.LayerParsed
+	if set, _ := PickConfig(in.Configs, base); set == nil && readBack(in.Configs, base) != nil {
+		c.Layer = bench.LayerEffective
+	}
 	for _, name := range slices.Concat(c.Arms.Arms, c.Unmeasured) {
 		set, variants := PickConfig(in.Configs, name)
-		if set == nil {
-			if name != "" {
-				c.NoConfig = append(c.NoConfig, name)
-			}
-			continue
+		back := readBack(in.Configs, name)
+		switch {
+		case c.Layer == bench.LayerParsed && set != nil:
+			c.Sets = append(c.Sets, ConfigSet{set, variants, back})
+		case c.Layer == bench.LayerEffective && back != nil:
+			c.Sets = append(c.Sets, ConfigSet{StoredConfig: back})
+		case set != nil || back != nil:
+			c.OtherLayer = append(c.OtherLayer, name)
+		case name != "":
+			c.NoConfig = append(c.NoConfig, name)
 		}
-		c.Sets = append(c.Sets, ConfigSet{set, variants, readBack(in.Configs, name)})
 	}
 	if from := slices.IndexFunc(c.Sets, func(s ConfigSet) bool { return s.Name == base }); from >= 0 {
 		var others []bench.Config
@@ -256,6 +269,13 @@ func (c *ConfigComparison) summary() []string {
 		if s.Variants > 0 {
 			out = append(out, fmt.Sprintf("%s stands for %s of options here; the one that the most of these runs were made with is shown (%s)", s.Name, countOf(s.Variants+1, "set", "sets"), s.SourceName))
 		}
+	}
+	if len(c.OtherLayer) > 0 {
+		kind := "what a server said of itself"
+		if c.Layer == bench.LayerEffective {
+			kind = "what a file asks for"
+		}
+		out = append(out, fmt.Sprintf("of %s only %s is stored: that is not compared with the options of the others", words(c.OtherLayer), kind))
 	}
 	if len(c.NoConfig) > 0 {
 		out = append(out, fmt.Sprintf("no options are stored for %s: upload the files", words(c.NoConfig)))

@@ -11,6 +11,7 @@ interface Message {
 interface Receipt {
   format: string;
   runs: { id: number; url: string }[] | null;
+  configs?: { system: string; name: string; layer: string }[] | null;
   results: number;
   already_there: number;
   merged: number;
@@ -79,8 +80,26 @@ export function startUpload(form: HTMLFormElement): void {
 function receipt(r: Receipt, dryRun: boolean): HTMLElement[] {
   const out: HTMLElement[] = [];
   const verb = dryRun ? "Would store" : "Stored";
-  const said = r.upload?.duplicate && !dryRun ? "These bytes were stored before; nothing was added." : `${r.format}: ${verb.toLowerCase()} ${r.results} results with ${r.values} figures; ${r.already_there} were there already.`;
+  const configs = r.configs ?? [];
+  const optionsOnly = configs.length > 0 && r.results === 0 && r.already_there === 0;
+  const said = r.upload?.duplicate && !dryRun
+    ? "These bytes were stored before; nothing was added."
+    : optionsOnly
+      ? `${r.format}: ${verb.toLowerCase()} the options of ${configs.length === 1 ? "a config" : `${configs.length} configs`}.`
+      : `${r.format}: ${verb.toLowerCase()} ${r.results} results with ${r.values} figures; ${r.already_there} were there already.`;
   out.push(element("p", said));
+  if (configs.length > 0) {
+    const list = element("ul");
+    for (const c of configs.slice(0, listMax)) {
+      const li = element("li", c.layer === "effective" ? "what a server said of itself: " : "what a file asks for: ");
+      const link = element("a", `${c.system} ${c.name}`);
+      link.href = `/configs/${encodeURIComponent(c.system)}/${encodeURIComponent(c.name)}`;
+      li.append(dryRun ? `${c.system} ${c.name}` : link);
+      list.append(li);
+    }
+    if (configs.length > listMax) list.append(element("li", `… and ${configs.length - listMax} more`));
+    out.push(list);
+  }
   if (!dryRun && r.runs && r.runs.length > 0) {
     const list = element("ul");
     for (const run of r.runs.slice(0, listMax)) {
