@@ -183,6 +183,23 @@ func (in changeInput) charts() chartsQuery {
 	}
 }
 
+// around gives what the chart of the change shows, the versions of its line, and
+// the position of the change among them, −1 where every run of it was withdrawn.
+func (in changeInput) around() (ci chartsInput, all []string, at int) {
+	c := in.Change.Change
+	own := slices.DeleteFunc(slices.Clone(in.Series), func(s bench.Series) bool { return s.Metric.Name != c.Metric.Name })
+	ci = chartsInput{Series: append(own, in.Elder...), Changes: in.Line, Known: in.Known, Notes: in.Notes, Origin: in.Origin, Reader: in.Reader}
+	all = versionsOf(ci.Series)
+	at = slices.IndexFunc(all, func(v string) bool { return bench.CompareVersions(v, c.To) == 0 })
+	q := in.charts()
+	if at >= 0 {
+		q.From, q.To = aroundOf(all, at, in.Around)
+		q.Fit, ci.Found = true, true
+	}
+	ci.Resolved, ci.Given = q, q
+	return ci, all, at
+}
+
 // newChangePage builds the page of a change. Its Page is left to the caller, but
 // for the title.
 func newChangePage(in changeInput) (view.ChangePage, error) {
@@ -399,10 +416,7 @@ const nearVersions = 6
 func changeChart(in changeInput, p *view.ChangePage) error {
 	c := in.Change.Change
 	q := in.charts()
-	own := slices.DeleteFunc(slices.Clone(in.Series), func(s bench.Series) bool { return s.Metric.Name != c.Metric.Name })
-	ci := chartsInput{Given: q, Resolved: q, Found: true, Series: append(slices.Clone(own), in.Elder...), Changes: in.Line, Known: in.Known, Notes: in.Notes, Origin: in.Origin, Reader: in.Reader}
-	all := versionsOf(ci.Series)
-	at := slices.IndexFunc(all, func(v string) bool { return bench.CompareVersions(v, c.To) == 0 })
+	ci, all, at := in.around()
 	fieldsOf := func() {
 		p.Bar.Fields = []view.Field{
 			{Label: "System", Value: systemName(c.System)}, {Label: "Server", Value: c.Server}, {Label: "Workload", Value: orDash(c.Workload)},
@@ -430,8 +444,6 @@ func changeChart(in changeInput, p *view.ChangePage) error {
 	if at < 0 {
 		return nil // every run of it was withdrawn
 	}
-	q.From, q.To = aroundOf(all, at, in.Around)
-	q.Fit = true
 	near, _ := bench.Minor(all[max(0, at-nearVersions)])
 	nearTo, _ := bench.Minor(all[min(len(all)-1, at+nearVersions)])
 	p.Bar.Versions = view.Segment{Label: "Around the change", Links: []view.Link{
@@ -439,7 +451,6 @@ func changeChart(in changeInput, p *view.ChangePage) error {
 		{Text: majorsText(all, at), Href: self, Current: in.Around == aroundMajors},
 		{Text: "all", Href: self + "?around=all", Current: in.Around == aroundAll},
 	}}
-	ci.Resolved, ci.Given = q, q
 	a, err := answer(ci)
 	if err != nil || len(a.figures) == 0 {
 		return err

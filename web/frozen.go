@@ -50,6 +50,12 @@ func Freeze(ctx context.Context, c Config, address string) ([]byte, error) {
 	}
 	tape := &recorder{Source: c.Source}
 	s := &server{Config: c}
+	if c.Store != nil {
+		// A bookmark with a former name is frozen as what it means today.
+		if query, changed := currentQuery(ctx, u, c.Store.FormerNames, c.Logger); changed {
+			u.RawQuery = query
+		}
+	}
 	s.Source, s.Store = tape, nil
 	s.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	if c.Credits != nil {
@@ -148,6 +154,9 @@ func (s *server) serveFrozen(w http.ResponseWriter, r *http.Request, l bench.Lin
 		q := u.Query()
 		q.Set("format", v.Get("format"))
 		u.RawQuery = q.Encode()
+	case v.Get("format") != "":
+		s.problem(w, r, bench.Errorf(bench.KindInvalid, "This frozen view has no form %q: a report has md and csv, charts have md.", v.Get("format")))
+		return
 	}
 	req.RequestURI = u.RequestURI()
 	req.Method = http.MethodGet
@@ -165,6 +174,12 @@ func (s *server) frozenPicture(w http.ResponseWriter, r *http.Request, kind stri
 		var c compilersInput
 		c, err = s.readCompilers(r.Context(), r.URL.RawQuery, s.origin(r))
 		in = c.chartsInput
+	case strings.HasPrefix(r.URL.Path, "/changes/"):
+		route := chi.NewRouteContext()
+		route.URLParams.Add("id", strings.TrimPrefix(r.URL.Path, "/changes/"))
+		var c changeInput
+		c, err = s.readChange(r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, route)))
+		in, _, _ = c.around()
 	case strings.HasPrefix(r.URL.Path, "/report/"):
 		system, unescape := url.PathUnescape(strings.TrimPrefix(r.URL.EscapedPath(), "/report/"))
 		if unescape != nil {

@@ -98,9 +98,10 @@ func TestAFrozenLinkKeepsItsFigures(t *testing.T) {
 func TestAFrozenViewHasItsOwnTextAndPicture(t *testing.T) {
 	t.Parallel()
 	source := reportSource(t)
+	source.run = map[int64]bench.RunDetail{303: {}, 401: {}}
 	store := newFakeStore(source)
 	h := newHandler(t, source, withStore(store))
-	for target, formats := range map[string][]string{"/report/rocksdb": {"md", "csv"}, "/charts?step=fillseq": {"md"}} {
+	for target, formats := range map[string][]string{"/report/rocksdb": {"md", "csv"}, "/charts?step=fillseq": {"md"}, "/changes/1": nil, "/changes/1?around=all": nil} {
 		want := map[string]string{"md": get(t, h, strings.Replace(target, "/charts", "/charts.md", 1)+map[bool]string{true: "?format=md"}[strings.HasPrefix(target, "/report")]).Body.String()}
 		want["csv"] = get(t, h, "/report/rocksdb?format=csv").Body.String()
 		if w := as(t, h, "ann", http.MethodPost, "/links", url.Values{"url": {target}, "frozen": {"1"}}); w.Code != http.StatusCreated {
@@ -116,11 +117,36 @@ func TestAFrozenViewHasItsOwnTextAndPicture(t *testing.T) {
 		if w := get(t, h, "/s/8Kq2?picture=preview"); w.Code != http.StatusOK || !bytes.HasPrefix(w.Body.Bytes(), []byte("\x89PNG")) {
 			t.Errorf("%s: status %d", target, w.Code)
 		}
+		if w := get(t, h, "/s/8Kq2?format=xml"); w.Code != http.StatusBadRequest {
+			t.Errorf("%s in a form that it has not: status %d", target, w.Code)
+		}
 		d := page(t, h, "/s/8Kq2")
 		if got := d.Find(`meta[property="og:image"]`).AttrOr("content", ""); got != "http://example.com/s/8Kq2?picture=preview" {
 			t.Errorf("%q", got)
 		}
 		source.series = series
+	}
+}
+
+// What is frozen from an old bookmark is what it means today.
+func TestAnAddressWithAFormerNameCanBeFrozen(t *testing.T) {
+	t.Parallel()
+	source := reportSource(t)
+	store := newFakeStore(source)
+	store.former = []bench.FormerName{{Kind: bench.NameServer, Old: "beelink", New: "c2"}}
+	h := newHandler(t, source, withStore(store))
+	for _, target := range []string{"/charts?server=beelink&step=fillseq", "/report/rocksdb?server=beelink"} {
+		before := get(t, h, strings.Replace(target, "beelink", "c2", 1)).Body.String()
+		if w := as(t, h, "ann", http.MethodPost, "/links", url.Values{"url": {target}, "frozen": {"1"}}); w.Code != http.StatusCreated {
+			t.Fatalf("status %d", w.Code)
+		}
+		frozen := get(t, h, "/s/8Kq2")
+		if frozen.Code != http.StatusOK {
+			t.Fatalf("status %d", frozen.Code)
+		}
+		if diff := cmp.Diff(mainPart(t, before), mainPart(t, frozen.Body.String())); diff != "" {
+			t.Errorf("%s: %s", target, diff)
+		}
 	}
 }
 

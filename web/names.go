@@ -36,48 +36,53 @@ func nameKeysOf(path string) map[string]bench.NameKind {
 // they mean. It is for pages and API alike.
 func CurrentNames(next http.Handler, find func(context.Context, []bench.FormerName) ([]bench.FormerName, error), log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		query, err := url.ParseQuery(r.URL.RawQuery)
-		if err != nil {
-			next.ServeHTTP(w, r) // whoever answers says what is wrong
-			return
+		if query, changed := currentQuery(r.Context(), r.URL, find, log); changed {
+			r = r.Clone(r.Context())
+			r.URL.RawQuery = query
+			r.RequestURI = r.URL.RequestURI()
 		}
-		var names []bench.FormerName
-		keys := nameKeysOf(r.URL.Path)
-		for key, kind := range keys {
-			for _, v := range query[key] {
-				if n := (bench.FormerName{Kind: kind, Old: canonicalName(kind, v)}); n.Old != "" && !slices.Contains(names, n) {
-					names = append(names, n)
-				}
-			}
-		}
-		if len(names) == 0 || len(names) > queryValuesMax {
-			next.ServeHTTP(w, r)
-			return
-		}
-		former, err := find(r.Context(), names)
-		if err != nil {
-			// Names that are current need nothing of this; the answer itself will tell
-			// whether the database is away.
-			log.Warn("former names", "error", err)
-		}
-		if len(former) == 0 {
-			next.ServeHTTP(w, r)
-			return
-		}
-		for key, kind := range keys {
-			for i, v := range query[key] {
-				for _, f := range former {
-					if f.Kind == kind && f.Old == canonicalName(kind, v) {
-						query[key][i] = f.New
-					}
-				}
-			}
-		}
-		again := r.Clone(r.Context())
-		again.URL.RawQuery = query.Encode()
-		again.RequestURI = again.URL.RequestURI()
-		next.ServeHTTP(w, again)
+		next.ServeHTTP(w, r)
 	})
+}
+
+// currentQuery gives the query of an address with current names for former ones,
+// and whether it had any.
+func currentQuery(ctx context.Context, u *url.URL, find func(context.Context, []bench.FormerName) ([]bench.FormerName, error), log *slog.Logger) (string, bool) {
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return "", false // whoever answers says what is wrong
+	}
+	var names []bench.FormerName
+	keys := nameKeysOf(u.Path)
+	for key, kind := range keys {
+		for _, v := range query[key] {
+			if n := (bench.FormerName{Kind: kind, Old: canonicalName(kind, v)}); n.Old != "" && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	if len(names) == 0 || len(names) > queryValuesMax {
+		return "", false
+	}
+	former, err := find(ctx, names)
+	if err != nil {
+		// Names that are current need nothing of this; the answer itself will tell
+		// whether the database is away.
+		log.Warn("former names", "error", err)
+	}
+	if len(former) == 0 {
+		return "", false
+	}
+	for key, kind := range keys {
+		for i, v := range query[key] {
+			for _, f := range former {
+				if f.Kind == kind && f.Old == canonicalName(kind, v) {
+					query[key][i] = f.New
+				}
+			}
+		}
+	}
+	return query.Encode(), true
 }
 
 func canonicalName(kind bench.NameKind, name string) string {

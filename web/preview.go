@@ -38,7 +38,7 @@ func (s *server) preview(r *http.Request, p *view.Page, q chartsQuery, lead stri
 
 // hasPicture reports whether a frozen view has a picture of its own figures.
 func hasPicture(path string) bool {
-	return path == "/charts" || path == "/compilers" || strings.HasPrefix(path, "/report/")
+	return path == "/charts" || path == "/compilers" || strings.HasPrefix(path, "/report/") || strings.HasPrefix(path, "/changes/")
 }
 
 // describe is preview for a page without charts.
