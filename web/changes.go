@@ -296,9 +296,23 @@ func causeItem(c compare.Cause, anchor string) view.CauseItem {
 			}
 		}
 	}
+	// So does what builds by other compilers say.
+	label := compilerTags(c.Changes[0])
+	for _, x := range c.Changes[1:] {
+		if t := compilerTags(x); len(t) != len(label) || len(t) > 0 && t[0].Text != label[0].Text {
+			label = nil
+		}
+	}
+	if item.Alone {
+		label = nil
+	}
+	item.Tags = append(item.Tags, label...)
 	for _, x := range c.Changes {
 		row := changeRow(x)
-		row.Tags = append(doubtTags(slices.DeleteFunc(slices.Clone(x.Doubts), func(d compare.Doubt) bool { return shared[d.Kind] == d.Text })), compilerTags(x)...)
+		row.Tags = doubtTags(slices.DeleteFunc(slices.Clone(x.Doubts), func(d compare.Doubt) bool { return shared[d.Kind] == d.Text }))
+		if len(label) == 0 {
+			row.Tags = append(row.Tags, compilerTags(x)...)
+		}
 		switch {
 		case item.Alone:
 			row.Name, row.Where = x.Step, placeText(x.Coordinate)
