@@ -269,7 +269,7 @@ func TestInABrowser(t *testing.T) {
 
 	t.Run("charts are drawn, light and dark, wide and narrow", func(t *testing.T) {
 		for _, view := range []browser.View{wide, {Width: 1440, Height: 1000, Dark: true}, {Width: 390, Height: 3000}} {
-			for _, path := range []string{"/charts", "/charts?step=readrandom", "/charts?compiler=gcc&compiler=clang&scale=fit"} {
+			for _, path := range []string{"/charts", "/charts?step=readrandom", "/charts?compiler=gcc&compiler=clang&scale=fit", "/compilers", "/compilers?base_compiler=gcc"} {
 				p := s.open(t, path, view)
 				p.wait(drawn)
 				if w := eval[int](p, "document.documentElement.scrollWidth"); w > view.Width {
@@ -369,6 +369,29 @@ func TestInABrowser(t *testing.T) {
 			}
 		})
 	}
+
+	t.Run("builds are read out together, share a scale, and take another base", func(t *testing.T) {
+		p := s.open(t, "/compilers", wide)
+		p.wait(drawn)
+		p.wait(`(document.querySelector("[data-chart]").focus(), document.activeElement.dataset.chart === "c0")`)
+		p.press(kb.End)
+		p.wait(`[...document.querySelectorAll("[data-read-out]")].every(e => /^10\.0\.1gcc .*clang /.test(e.textContent))`)
+		_, rows := s.served(t, "/compilers")
+		cells := strings.Split(rows[len(rows)-1], " | ") // of the last chart: version, then figure and ratio of gcc and of clang
+		out := eval[string](p, `[...document.querySelectorAll("[data-read-out]")].at(-1).textContent`)
+		for _, i := range []int{2, 5} {
+			if ratio := cells[i][strings.Index(cells[i], ":")+1:]; !strings.Contains(out, ratio) {
+				t.Errorf("the read-out %q lacks the table's %q of %q", out, ratio, cells)
+			}
+		}
+		p.press(kb.Escape)
+		eval[bool](p, `window.same = true`)
+		p.clickVersion(2, chromedp.ButtonModifiers(chromedp.ModifierShift))
+		p.wait(`location.pathname + location.search === "/compilers?base=8.0.0&base_compiler=gcc" && window.same === undefined && document.querySelector("[data-base-name]")?.textContent === "gcc 8.0.0"`)
+		p.wait(drawn)
+		p.click(`#lines .seg a:not([aria-current])`)
+		p.wait(`location.search === "?base_compiler=gcc" && document.querySelector("[data-base-name]")?.textContent === "gcc at each version"`)
+	})
 
 	t.Run("a base that only the server knows is a plain link", func(t *testing.T) {
 		p := s.open(t, "/charts?from=9.0.0", wide)
