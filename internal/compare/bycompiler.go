@@ -18,7 +18,8 @@ type CompilerVerdict string
 const (
 	// CompilersNone: no other compiler was measured across the change.
 	CompilersNone CompilerVerdict = ""
-	// CompilersAlike: all others moved alike, which is the code.
+	// CompilersAlike: all others moved alike, and they are not one compiler in several
+	// modes: the code.
 	CompilersAlike CompilerVerdict = "alike"
 	// CompilersOne: none of the others moved: the compiler, or noise.
 	CompilersOne CompilerVerdict = "one"
@@ -53,7 +54,7 @@ func SeenBy(c bench.Change, e Evidence) ByCompiler {
 	b.Alike, b.Unlike, b.Unclear = others(e.Seen), others(e.NotSeen), others(e.CannotTell)
 	alike, unlike, unclear := len(b.Alike) > 0, len(b.Unlike) > 0, len(b.Unclear) > 0
 	switch {
-	case alike && !unlike && !unclear:
+	case alike && !unlike && !unclear && severalFamilies(b.Own, b.Alike):
 		b.Verdict = CompilersAlike
 	case unlike && !alike && !unclear:
 		b.Verdict = CompilersOne
@@ -63,6 +64,16 @@ func SeenBy(c bench.Change, e Evidence) ByCompiler {
 		b.Verdict = CompilersUnclear
 	}
 	return b
+}
+
+// severalFamilies reports whether builds are by more than one compiler: clang and
+// clang+lto are one.
+func severalFamilies(own string, list []Sighting) bool {
+	family := func(c string) string {
+		name, _, _ := strings.Cut(c, "+")
+		return name
+	}
+	return slices.ContainsFunc(list, func(s Sighting) bool { return family(s.Compiler) != family(own) })
 }
 
 // Text is the label of a change: seen with gcc only; the same with gcc, clang and

@@ -49,6 +49,8 @@ func TestAChangeSaysWhichBuildsShareIt(t *testing.T) {
 		// clang and clang+LTO share a compiler: without gcc they prove nothing about the code.
 		{"moved, and one too noisy", "clang", []build{{"clang+lto", 0.9, 5}, {"gcc", 1, 150}}, CompilersSome, "seen with clang and clang+LTO; cannot tell with gcc"},
 		{"steady, and one too noisy", "gcc", []build{{"clang", 1, 5}, {"clang+lto", 1, 150}}, CompilersSome, "seen with gcc, not with clang; cannot tell with clang+LTO"},
+		{"one compiler in two modes", "clang", []build{{"clang+lto", 0.9, 5}}, CompilersSome, "seen with clang and clang+LTO"},
+		{"one compiler, one mode of it", "clang", []build{{"clang+lto", 1, 5}}, CompilersOne, "seen with clang only"},
 		{"no other build", "gcc", nil, CompilersNone, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
