@@ -37,7 +37,7 @@ import (
 // units of the budgets; parsing alone is measured in package ingest.
 
 // inProcess is the whole program's handler over a database of its own.
-func inProcess(b *testing.B) (http.Handler, *database) {
+func inProcess(b testing.TB) (http.Handler, *database) {
 	b.Helper()
 	store, err := postgres.Open(b.Context(), pgtest.NewURL(b), postgres.Options{})
 	if err != nil {
@@ -128,7 +128,7 @@ func BenchmarkIngestNightlyFile(b *testing.B) { benchmarkUpload(b, 1, 2500, 1) }
 func BenchmarkIngestFiles(b *testing.B) { benchmarkUpload(b, 8, 80, 1) }
 
 // withSample is the handler over the sample data.
-func withSample(b *testing.B) http.Handler {
+func withSample(b testing.TB) http.Handler {
 	b.Helper()
 	h, d := inProcess(b)
 	if err := sample.Load(b.Context(), ingest.Ingester{Store: d.store, Detect: compare.Detect}); err != nil {

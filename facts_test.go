@@ -2,6 +2,8 @@ package main
 
 import (
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -113,5 +115,24 @@ func TestKnownChangesOfTheSampleCarryTheirDoubts(t *testing.T) {
 	}
 	if unclear == 0 {
 		t.Errorf("of %d changes every series elsewhere is sure", len(changes))
+	}
+}
+
+// A page of charts with its data is at most 100 KB before compression, however many
+// changes the server found in what it shows.
+func TestPagesOfChartsOfTheSampleAreSmall(t *testing.T) {
+	t.Parallel()
+	h := withSample(t)
+	for _, address := range []string{"/charts", "/charts?server=c2&workload=cached", "/charts?server=c2&workload=iodir", "/charts?server=8core&workload=iobuf"} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))
+		if w.Code != http.StatusOK {
+			t.Fatalf("%s: %d", address, w.Code)
+		}
+		if n := w.Body.Len(); n > 100_000 {
+			t.Errorf("%s: %d bytes, at most 100,000 are wanted", address, n)
+		} else {
+			t.Logf("%s: %d bytes", address, n)
+		}
 	}
 }

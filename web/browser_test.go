@@ -194,7 +194,7 @@ func (p *tab) click(selector string) {
 func (p *tab) clickVersion(index int, options ...chromedp.MouseOption) {
 	p.t.Helper()
 	at := eval[struct{ X, Y float64 }](p, fmt.Sprintf(`(() => { const e = document.querySelector("[data-chart]"); e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect();
-		const v = JSON.parse(document.getElementById("view").textContent), g = JSON.parse(document.getElementById(e.dataset.chart).textContent).option.grid;
+		const v = JSON.parse(document.getElementById("view").textContent), g = {...v.option, ...JSON.parse(document.getElementById(e.dataset.chart).textContent).option}.grid;
 		return {X: r.x + g.left + (%d + .5) * (r.width - g.left - g.right) / v.versions.length, Y: r.y + g.top + 10} })()`, index))
 	p.do(chromedp.MouseClickXY(at.X, at.Y, options...))
 }

@@ -106,6 +106,9 @@ func answer(in chartsInput) (compared, error) {
 	}
 	out.marks = newMarks(in, c)
 	out.marks.put(figures, &out.view)
+	if err := chart.Share(&out.view, figures); err != nil {
+		return out, err
+	}
 	out.figures = figures
 	return out, nil
 }

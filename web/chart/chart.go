@@ -48,6 +48,9 @@ type View struct {
 	Levels bool `json:"levels,omitempty"`
 	// Common: all charts of the page have one scale that follows the data.
 	Common bool `json:"common,omitempty"`
+	// Option and Rules are what the options of all figures have alike, see [Share].
+	Option map[string]any `json:"option,omitempty"`
+	Rules  any            `json:"rules,omitempty"` // the markLine of the first series
 }
 
 // Major is where a major version begins on the version axis.

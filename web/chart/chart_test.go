@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -313,5 +315,79 @@ func TestMajorsGroupNeighbours(t *testing.T) {
 	want := []chart.Major{{0, "8.x"}, {2, "10.x"}, {3, "main"}}
 	if diff := cmp.Diff(want, chart.Majors([]string{"8.0.0", "8.10.1", "10.0.0", "main"})); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestWhatAllChartsHaveAlikeTravelsOnce(t *testing.T) {
+	t.Parallel()
+	var all []bench.Series
+	for _, step := range []string{"fillseq", "readrandom", "fwdrange"} {
+		s := bench.Series{Coordinate: bench.Coordinate{System: "rocksdb", Suite: "db_bench", Server: "c2", Workload: "cached", Compiler: "gcc", Step: step}}
+		s.Metric, _ = bench.LookupMetric("qps")
+		for i, v := range []string{"7.1.0", "8.1.0", "8.2.0"} {
+			s.Points = append(s.Points, bench.Point{Version: v, Samples: []bench.Sample{{Value: float64(100 + i), RunID: int64(i + 1)}}})
+		}
+		all = append(all, s)
+	}
+	c := compare.Compare(all, compare.Options{AutoBase: true})
+	figures := func(n int) ([]chart.Figure, []string) {
+		f, err := chart.Figures(c, chart.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var whole []string
+		for _, x := range f[:n] {
+			raw, err := json.Marshal(x.Option)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole = append(whole, string(raw))
+		}
+		return f[:n], whole
+	}
+	f, whole := figures(3)
+	f[1].Option["grid"] = "another"
+	view := chart.NewView(c, chart.Options{})
+	if err := chart.Share(&view, f); err != nil {
+		t.Fatal(err)
+	}
+	if view.Option["xAxis"] == nil || view.Option["yAxis"] == nil || view.Option["grid"] != nil || view.Rules == nil {
+		t.Errorf("shared: %v, rules %v", slices.Sorted(maps.Keys(view.Option)), view.Rules)
+	}
+	// As the script puts them together again.
+	for i := range f {
+		if i == 1 {
+			continue
+		}
+		var own, common, want map[string]any
+		decodeInto(t, f[i].Option, &own)
+		decodeInto(t, view.Option, &common)
+		decodeInto(t, json.RawMessage(whole[i]), &want)
+		maps.Copy(common, own)
+		var rules any
+		decodeInto(t, view.Rules, &rules)
+		common["series"].([]any)[0].(map[string]any)["markLine"] = rules
+		if d := cmp.Diff(want, common); d != "" {
+			t.Errorf("chart %d: %s", i, d)
+		}
+	}
+	one, whole := figures(1)
+	alone := chart.NewView(c, chart.Options{})
+	if err := chart.Share(&alone, one); err != nil || alone.Option != nil || alone.Rules != nil {
+		t.Errorf("a single chart: %v %v", err, alone.Option)
+	}
+	if raw, _ := json.Marshal(one[0].Option); string(raw) != whole[0] {
+		t.Error("a single chart is no longer whole")
+	}
+}
+
+func decodeInto(t *testing.T, from, to any) {
+	t.Helper()
+	raw, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(raw, to)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,8 +1,12 @@
 package chart
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
@@ -214,3 +218,58 @@ func rules(view View) *markLine {
 
 // round keeps six decimals: positions, not figures.
 func round(x float64) float64 { return math.Round(x*1e6) / 1e6 }
+
+// Share moves what the options of all figures have alike (axes, grid, tooltip, the lines of
+// the majors) into the view, where it travels once for the page instead of once a chart. A
+// single figure stays as it is.
+func Share(view *View, figures []Figure) error {
+	if len(figures) < 2 {
+		return nil
+	}
+	first := figures[0].Option
+	for _, key := range slices.Sorted(maps.Keys(first)) {
+		if key == "series" {
+			continue
+		}
+		alike, err := sameInAll(figures, func(f Figure) any { return f.Option[key] })
+		if err != nil {
+			return err
+		}
+		if !alike {
+			continue
+		}
+		if view.Option == nil {
+			view.Option = map[string]any{}
+		}
+		view.Option[key] = first[key]
+		for i := range figures {
+			delete(figures[i].Option, key)
+		}
+	}
+	rules := func(f Figure) any { return f.Option["series"].([]series)[0].MarkLine }
+	alike, err := sameInAll(figures, rules)
+	if err != nil || !alike {
+		return err
+	}
+	view.Rules = rules(figures[0])
+	for i := range figures {
+		figures[i].Option["series"].([]series)[0].MarkLine = nil
+	}
+	return nil
+}
+
+func sameInAll(figures []Figure, part func(Figure) any) (bool, error) {
+	var want []byte
+	for i, f := range figures {
+		got, err := json.Marshal(part(f))
+		if err != nil {
+			return false, err
+		}
+		if i == 0 {
+			want = got
+		} else if !bytes.Equal(got, want) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -37,7 +37,7 @@ export class Comparison {
     this.base = view.base;
     this.setting = settingOf(view, view.sensitivity ?? "");
     document.querySelectorAll<HTMLElement>("[data-chart]:not([data-time])").forEach((at) => {
-      const figure = readFigure(at.dataset["chart"] ?? "");
+      const figure = readFigure(at.dataset["chart"] ?? "", view);
       const host = at.closest<HTMLElement>(".fig, .stage");
       if (figure && host) this.boxes.push({ at, host, figure, ratios: [], chart: null });
     });

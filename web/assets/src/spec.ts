@@ -36,6 +36,9 @@ export interface View {
   readonly levels?: boolean;
   /** All charts have one scale that follows the data. */
   readonly common?: boolean;
+  /** What the options of all charts have alike, and the markLine of their first series. */
+  readonly option?: Record<string, unknown>;
+  readonly rules?: unknown;
 }
 
 /** A change between two versions. */
@@ -136,10 +139,16 @@ export function read<T>(id: string): T | null {
   return block ? (JSON.parse(block.textContent ?? "") as T) : null;
 }
 
-/** Reads a figure. The medians stand once, as the data of the option's series, and are put into the lines here. */
-export function readFigure(id: string): Figure | null {
+/** Reads a figure of a view. */
+export function readFigure(id: string, view: View): Figure | null {
   const sent = read<Figure>(id);
-  if (!sent) return null;
-  const series = sent.option["series"] as { data?: readonly (number | null)[] }[];
-  return { ...sent, lines: sent.lines.map((l, i) => ({ ...l, value: series[i]?.data ?? [] })) };
+  return sent && whole(sent, view);
+}
+
+/** A figure with what stands once for all charts of its page, and with the medians, which are the data of the option's series, in the lines. */
+export function whole(sent: Figure, view: Pick<View, "option" | "rules">): Figure {
+  const series = (sent.option["series"] as { data?: readonly (number | null)[]; markLine?: unknown }[]).map((s, i) =>
+    i === 0 && view.rules !== undefined && s.markLine === undefined ? { ...s, markLine: view.rules } : s,
+  );
+  return { ...sent, option: { ...view.option, ...sent.option, series }, lines: sent.lines.map((l, i) => ({ ...l, value: series[i]?.data ?? [] })) };
 }
