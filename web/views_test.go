@@ -52,8 +52,20 @@ func hostileSource(t testing.TB, name string) *fakeSource {
 	c.Coordinate, c.Owner, c.FixedIn, c.Triage, c.IssueURL = s.Coordinate, name, name, bench.TriageFixed, "https://example.org/"+name
 	n := noteOn(1, "8.6.0", name, bench.NoteScope{Step: name})
 	n.System, n.Author = name, name
+	other := s
+	other.Config, other.ID = "b"+name, 2
+	var configs []bench.StoredConfig
+	for i, config := range []string{name, "b" + name} {
+		for j, layer := range []bench.Layer{bench.LayerParsed, bench.LayerEffective} {
+			configs = append(configs, bench.StoredConfig{ID: int64(2*i + j + 1), From: []bench.ConfigSource{{UploadID: 1, File: name, SourceName: name}}, Config: bench.Config{
+				System: name, Name: config, SourceName: name, Kind: bench.ConfigPairs, Layer: layer, Warnings: []bench.Message{{File: name, Line: 1, Text: name}},
+				Options: []bench.Option{{Section: name, Key: name, Written: config, Value: config}, {Key: "k", Written: name, Value: config}, {Key: "datadir", Written: name, Value: name, Environment: true}},
+			}})
+		}
+	}
 	return &fakeSource{
-		series: []bench.Series{s}, changes: []bench.Change{c}, notes: []bench.Note{n},
+		configs: configs,
+		series:  []bench.Series{s, other}, changes: []bench.Change{c}, notes: []bench.Note{n},
 		events:  map[int64][]bench.ChangeEvent{1: {{Actor: name, Field: "comment", After: name}, {Actor: name, Field: "owner", Before: name, After: name}}},
 		history: map[int64][]bench.NoteRevision{1: {{Actor: name, Action: "written", Body: name}}},
 		run: map[int64]bench.RunDetail{502: {RunSummary: bench.RunSummary{Server: name, Build: bench.Build{Version: name, Compiler: name, Flags: name, Command: name}}, Options: map[string]string{name: name},
@@ -87,6 +99,7 @@ func TestNamesThatMeanHarmAreTextOnPagesOfChanges(t *testing.T) {
 				"/versions/" + system + "/none", "/notes", "/notes/1", "/notes/new?system=" + url.QueryEscape(name) + "&version=" + url.QueryEscape(name) + "&step=" + url.QueryEscape(name), "/notes/1/edit",
 				"/sweeps", "/sweeps?base=1&system=" + url.QueryEscape(name), "/sweeps?option=" + url.QueryEscape(name),
 				"/compilers", "/compilers?server=" + url.QueryEscape(name),
+				"/configs", "/configs?config=" + url.QueryEscape(name), "/configs?system=none" + url.QueryEscape(name), "/configs/" + system + "/" + system, "/configs/" + system + "/" + system + "?base=b" + url.QueryEscape(name), "/upload?config=" + url.QueryEscape(name),
 				"/charts", "/charts?step=" + url.QueryEscape(name), "/sign-in?next=" + url.QueryEscape("/"+name), "/s/8Kq2", "/report/" + system + "?server=nowhere" + url.QueryEscape(name),
 			} {
 				w := as(t, h, "ann", http.MethodGet, target, nil)
@@ -279,7 +292,7 @@ func TestWhoReadsDoesNotChangeWhatIsRead(t *testing.T) {
 	t.Parallel()
 	source := reportSource(t)
 	source.run = map[int64]bench.RunDetail{303: {}, 401: {}}
-	for _, target := range []string{"/report/rocksdb", "/charts?step=fillseq", "/compilers", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/sweeps", "/"} {
+	for _, target := range []string{"/report/rocksdb", "/charts?step=fillseq", "/compilers", "/configs", "/configs/rocksdb/a0", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/sweeps", "/"} {
 		var reads [2][]string
 		for i, who := range []reader{{}, {"ann", bench.TokenAnnotator}} {
 			tape := &recorder{Source: source}
