@@ -35,7 +35,7 @@ func mainPart(t *testing.T, body string) string {
 func TestAFrozenLinkKeepsItsFigures(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{
-		"/report/rocksdb?base=8.0.0", "/charts", "/charts?step=fillseq&base=8.1.1", "/changes?min_effect=0", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/runs", "/runs/500", "/",
+		"/report/rocksdb?base=8.0.0", "/charts", "/charts?step=fillseq&base=8.1.1", "/changes?min_effect=0", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/runs", "/runs/500", "/", "/steps?step=fillseq",
 	} {
 		t.Run(target, func(t *testing.T) {
 			t.Parallel()

@@ -259,7 +259,7 @@ func TestARunShowsAllThatIsKnown(t *testing.T) {
 		t.Errorf("a metric of a step that has it and of one that has not: %q", got)
 	}
 	first := d.Find("article.res").First()
-	if got := squeeze(first.ChildrenFiltered("h3").Text()); got != "readrandom 1,234,567/s 8 threads values of 400 bytes sync off read from report.tsv:3" {
+	if got := squeeze(first.ChildrenFiltered("h3").Text()); got != "readrandom 1,234,567/s 8 threads values of 400 bytes sync off beside other runs read from report.tsv:3" {
 		t.Errorf("step %q", got)
 	}
 	if got := squeeze(first.Find(".warn").Text()); got != "report.tsv:3: mb_sec: shifted" {

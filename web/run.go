@@ -204,6 +204,9 @@ func resultPart(d bench.RunDetail, r bench.StoredResult, i int, large bool) (vie
 			Clients: clientsOf(d), At: d.Build.Version,
 		}.String(),
 	}
+	if r.State == bench.StateOK && !r.Withdrawn && !r.Superseded {
+		part.Beside = stepsQuery{Step: r.Step.Name, Runs: []int64{d.ID}}.String()
+	}
 	switch {
 	case r.State == bench.StateFailed:
 		part.State = "failed"

@@ -65,6 +65,8 @@ func hostileSource(t testing.TB, name string) *fakeSource {
 	}
 	return &fakeSource{
 		configs: configs,
+		seconds: []bench.RunSeries{{RunID: s.Points[11].Samples[0].RunID, TimeSeries: bench.TimeSeries{Name: name, Unit: name, StepS: 1, Values: []float64{1, 2, 3}}}},
+		spreads: []bench.Distribution{{RunID: s.Points[11].Samples[0].RunID, Step: name, Histogram: bench.Histogram{Operation: name, Unit: name, Bounds: []float64{1, 2}, Counts: []float64{3, 4}}}},
 		series:  []bench.Series{s, other}, changes: []bench.Change{c}, notes: []bench.Note{n},
 		events:  map[int64][]bench.ChangeEvent{1: {{Actor: name, Field: "comment", After: name}, {Actor: name, Field: "owner", Before: name, After: name}}},
 		history: map[int64][]bench.NoteRevision{1: {{Actor: name, Action: "written", Body: name}}},
@@ -101,6 +103,7 @@ func TestNamesThatMeanHarmAreTextOnPagesOfChanges(t *testing.T) {
 				"/compilers", "/compilers?server=" + url.QueryEscape(name),
 				"/configs", "/configs?config=" + url.QueryEscape(name), "/configs?system=none" + url.QueryEscape(name), "/configs/" + system + "/" + system, "/configs/" + system + "/" + system + "?base=b" + url.QueryEscape(name), "/upload?config=" + url.QueryEscape(name),
 				"/charts", "/charts?step=" + url.QueryEscape(name), "/sign-in?next=" + url.QueryEscape("/"+name), "/s/8Kq2", "/report/" + system + "?server=nowhere" + url.QueryEscape(name),
+				"/steps", "/steps?step=" + url.QueryEscape(name) + "&base=" + url.QueryEscape(name), "/steps?server=nowhere" + url.QueryEscape(name),
 			} {
 				w := as(t, h, "ann", http.MethodGet, target, nil)
 				if w.Code != http.StatusOK {

@@ -157,6 +157,7 @@ func (s *server) viewRoutes(r chi.Router) {
 	r.Get("/sweeps", s.page(s.sweeps))
 	r.Get("/notes", s.page(s.notes))
 	r.Get("/notes/{id}", s.page(s.note))
+	r.Get("/steps", s.page(s.steps))
 	r.Get("/runs", s.page(s.runs))
 	r.Get("/runs/{id}", s.page(s.run))
 	r.Get("/upload", s.page(s.upload))

@@ -58,9 +58,10 @@ type (
 		OuterBoundsMode string `json:"outerBoundsMode"`
 	}
 	lineStyle struct {
-		Colour string  `json:"color,omitempty"`
-		Width  float32 `json:"width,omitempty"`
-		Type   any     `json:"type,omitempty"` // "solid" or lengths
+		Colour  string  `json:"color,omitempty"`
+		Width   float32 `json:"width,omitempty"`
+		Type    any     `json:"type,omitempty"`    // "solid" or lengths
+		Opacity float32 `json:"opacity,omitempty"` // 0: opaque
 	}
 	series struct {
 		charts.SingleSeries

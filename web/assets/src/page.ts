@@ -1,6 +1,7 @@
 // The one script of all pages. Without it pages stay readable: it draws charts, divides by another base, and adds keys.
 
 import { Comparison } from "./comparison.ts";
+import { startSeconds } from "./seconds.ts";
 import { read, type View } from "./spec.ts";
 import { restoreTheme, switchTheme } from "./theme.ts";
 import { drawTimes } from "./time.ts";
@@ -13,9 +14,11 @@ restoreTheme();
 const view = read<View>("view");
 const comparison = view ? new Comparison(view) : null;
 const redrawTimes = drawTimes();
+const seconds = startSeconds(say);
 const redraw = (all = false) => {
   comparison?.redraw(all);
   redrawTimes(all);
+  seconds?.redraw(all);
 };
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
