@@ -40,6 +40,7 @@ type ChangeBody struct {
 	SeenOn             []sightingBody   `json:"seen_on" doc:"the same step elsewhere: moved the same way, beyond its noise, by at least half as much"`
 	NotSeenOn          []sightingBody   `json:"not_seen_on" doc:"its interval excludes half as much"`
 	CannotTellOn       []sightingBody   `json:"cannot_tell_on" doc:"measured there, and neither of both can be said"`
+	ByCompiler         *byCompilerBody  `json:"by_compiler" doc:"what builds of the same versions by other compilers say; null where none was measured across the change"`
 	Status             bench.Triage     `json:"status"`
 	FixedIn            string           `json:"fixed_in,omitempty"`
 	Owner              string           `json:"owner,omitempty"`
@@ -224,6 +225,12 @@ func (s *server) evidence(ctx context.Context, changes []bench.Change) (func(ben
 	}, nil
 }
 
+// byCompilerBody says whether a change is the code, the compiler or noise.
+type byCompilerBody struct {
+	Verdict string `json:"verdict" enum:"alike,one,some,unclear" doc:"alike: all other compilers moved alike, the code; one: none of them did; some: they differ, or some cannot tell; unclear: none can tell"`
+	Text    string `json:"text" doc:"the same in words"`
+}
+
 func newChangeBody(c bench.Change, e compare.Evidence) ChangeBody {
 	b := ChangeBody{
 		ID: c.ID, URL: fmt.Sprintf("/changes/%d", c.ID), Series: c.Coordinate,
@@ -236,6 +243,9 @@ func newChangeBody(c bench.Change, e compare.Evidence) ChangeBody {
 	}
 	if c.Back != "" {
 		b.Back = &c.Back
+	}
+	if by := compare.SeenBy(c, e); by.Verdict != compare.CompilersNone {
+		b.ByCompiler = &byCompilerBody{string(by.Verdict), by.Text()}
 	}
 	if moved, of, ok := e.CommonMode(); ok {
 		b.CommonMode = &commonModeBody{Moved: moved, Of: of, Steps: []string{}}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/relqps/relqps/ingest"
 	"github.com/relqps/relqps/internal/bench"
+	"github.com/relqps/relqps/internal/compare"
 	"github.com/relqps/relqps/internal/testdata"
 )
 
@@ -133,6 +134,49 @@ func TestBuildsOfTheSampleDataHaveTheRatiosOfTheirFiles(t *testing.T) {
 			if r.Step == "fillseq" && r.Version == x.version && math.Abs(*r.cell(x.compiler).Relative-x.want) > 1e-12 {
 				t.Errorf("%+v: %g", x, *r.cell(x.compiler).Relative)
 			}
+		}
+	}
+}
+
+// The published builds say of their changes whether these are the code or a build.
+func TestChangesOfTheSampleDataSayWhichCompilersSawThem(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	g := ingest.Ingester{Store: s.store, Detect: compare.Detect}
+	for name := range armCompilers {
+		data, err := os.ReadFile(filepath.Join("..", "internal", "sample", "arm-cached-"+name+".ndjson.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Submit(t.Context(), bench.Upload{Filename: name, Bytes: data, Actor: "test"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var list struct {
+		Changes []struct {
+			Series     bench.Coordinate                `json:"series"`
+			To         string                          `json:"to"`
+			ByCompiler *struct{ Verdict, Text string } `json:"by_compiler"`
+		} `json:"changes"`
+	}
+	s.get("/api/v1/changes?server=arm&limit=200").want(200).decode(&list)
+	found := map[string]string{}
+	for _, c := range list.Changes {
+		if c.ByCompiler != nil {
+			found[c.Series.Step+" "+c.Series.Compiler+" "+c.To] = c.ByCompiler.Verdict + ": " + c.ByCompiler.Text
+		}
+	}
+	// 100,758 → 125,267 with gcc, 104,645 → 123,982 with clang, 106,088 → 129,828 with
+	// clang+LTO; and 41,203 → 39,197 with gcc against 38,949 → 38,796 with clang and
+	// 41,794 → 41,374 with clang+LTO.
+	for what, want := range map[string]string{
+		"readwhilewriting gcc 7.10.2":       "alike: the same with gcc, clang and clang+LTO: the code",
+		"readwhilewriting clang 7.10.2":     "alike: the same with gcc, clang and clang+LTO: the code",
+		"readwhilewriting clang+lto 7.10.2": "alike: the same with gcc, clang and clang+LTO: the code",
+		"fwdrangewhilewriting gcc 9.8.4":    "one: seen with gcc only",
+	} {
+		if found[what] != want {
+			t.Errorf("%s: %q, want %q", what, found[what], want)
 		}
 	}
 }
