@@ -620,7 +620,7 @@ func (c compilers) against() view.AgainstTable {
 	}
 	short := c.others
 	for _, step := range c.steps {
-		s := view.AgainstStep{Name: step, Short: bench.ShortStep(step), Href: c.charts(step, ""), Raw: base + " " + c.metric.Title, Span: strconv.Itoa(1 + len(short))}
+		s := view.AgainstStep{Name: step, Short: bench.ShortStep(step), Href: c.charts(step, ""), Raw: base + " " + valueHead(c.metric), Span: strconv.Itoa(1 + len(short))}
 		for _, arm := range short {
 			if slices.Contains(c.in.Resolved.Compilers, "clang") {
 				s.Builds = append(s.Builds, shortCompiler(arm))
