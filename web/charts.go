@@ -259,6 +259,7 @@ func newChartsPage(in chartsInput) (view.ChartsPage, error) {
 	if q.Metric == "usec_per_op" {
 		p.Remarks = append(p.Remarks, c.Metric.About)
 	}
+	p.Compare = compareLink(q, c)
 	if a.large {
 		f := a.figures[0]
 		p.Heading = f.Title

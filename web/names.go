@@ -14,6 +14,8 @@ import (
 // nameKeys are the query keys whose values are names that can change.
 var nameKeys = map[string]bench.NameKind{
 	"server": bench.NameServer, "workload": bench.NameWorkload, "config": bench.NameConfig, "base_config": bench.NameConfig,
+	"a.server": bench.NameServer, "a.workload": bench.NameWorkload, "a.config": bench.NameConfig,
+	"b.server": bench.NameServer, "b.workload": bench.NameWorkload, "b.config": bench.NameConfig,
 	"detail_server": bench.NameServer, "detail_workload": bench.NameWorkload,
 }
 

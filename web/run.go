@@ -50,6 +50,7 @@ func newRunPage(d bench.RunDetail, step string) (view.RunPage, error) {
 		Heading: strings.Join(where, ", "),
 	}
 	p.Title = fmt.Sprintf("Run %d, %s", d.ID, p.Heading)
+	p.Compare = runCompare(d)
 	p.Meta = runMeta(d)
 	if d.State == bench.RecordWithdrawn {
 		p.Withdrawn = "Withdrawn: this run does not count. " + d.Reason

@@ -81,6 +81,10 @@ func newVersionPage(in versionInput) view.VersionPage {
 	p := view.VersionPage{Heading: systemName(in.System) + " " + in.Version}
 	p.Title = p.Heading
 	p.AllRuns = runsQuery{System: in.System, Version: in.Version}.String()
+	if i := slices.IndexFunc(in.Versions, func(v string) bool { return bench.CompareVersions(v, in.Version) >= 0 }); i > 0 && bench.CompareVersions(in.Versions[i], in.Version) == 0 {
+		set := func(v string) compare.SetQuery { return compare.SetQuery{System: in.System, Versions: []string{v}} }
+		p.Compare = view.Link{Text: "Compare with " + in.Versions[i-1], Href: compareQuery{SetsQuery: compare.SetsQuery{A: set(in.Versions[i-1]), B: set(in.Version)}}.String()}
+	}
 	p.Notes = view.NoteList{Title: "Notes", Add: noteForm{System: in.System, Version: in.Version, Back: versionHref(in.System, in.Version)}.String(), None: "None on this version."}
 	for _, n := range in.Notes {
 		p.Notes.Notes = append(p.Notes.Notes, noteItem(n, in.Reader))

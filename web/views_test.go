@@ -102,6 +102,7 @@ func TestNamesThatMeanHarmAreTextOnPagesOfChanges(t *testing.T) {
 				"/sweeps", "/sweeps?base=1&system=" + url.QueryEscape(name), "/sweeps?option=" + url.QueryEscape(name),
 				"/compilers", "/compilers?server=" + url.QueryEscape(name),
 				"/configs", "/configs?config=" + url.QueryEscape(name), "/configs?system=none" + url.QueryEscape(name), "/configs/" + system + "/" + system, "/configs/" + system + "/" + system + "?base=b" + url.QueryEscape(name), "/upload?config=" + url.QueryEscape(name),
+				"/compare", "/compare?a.version=8.5.0&b.version=8.6.0", "/compare?a.server=" + url.QueryEscape(name) + "&b.step=x&b.system=" + url.QueryEscape(name),
 				"/charts", "/charts?step=" + url.QueryEscape(name), "/sign-in?next=" + url.QueryEscape("/"+name), "/s/8Kq2", "/report/" + system + "?server=nowhere" + url.QueryEscape(name),
 				"/steps", "/steps?step=" + url.QueryEscape(name) + "&base=" + url.QueryEscape(name), "/steps?server=nowhere" + url.QueryEscape(name),
 			} {
@@ -140,12 +141,16 @@ func TestNamesThatMeanHarmAreTextOnPagesOfChanges(t *testing.T) {
 				}
 			})
 			if what == "formula" {
+				if body := get(t, h, "/compare?a.version=8.5.0&b.version=8.6.0&format=csv").Body.String(); strings.Contains(body, "\n=") || strings.Contains(body, ",=") || !strings.Contains(body, "'=1+1") {
+					t.Errorf("a cell of the CSV of a comparison runs as a formula: %s", body)
+				}
 				if body := get(t, h, "/report/"+system+"?format=csv").Body.String(); strings.Contains(body, "\n=") || strings.Contains(body, ",=") {
 					t.Errorf("a cell of the CSV runs as a formula: %s", body[:300])
 				}
 			}
 			if what == "element" {
 				md := get(t, h, "/report/"+system+"?format=md").Body.String()
+				md += get(t, h, "/compare?a.version=8.5.0&b.version=8.6.0&format=md").Body.String()
 				if strings.Contains(md, "<img") {
 					t.Errorf("HTML in the Markdown")
 				}
@@ -295,7 +300,7 @@ func TestWhoReadsDoesNotChangeWhatIsRead(t *testing.T) {
 	t.Parallel()
 	source := reportSource(t)
 	source.run = map[int64]bench.RunDetail{303: {}, 401: {}}
-	for _, target := range []string{"/report/rocksdb", "/charts?step=fillseq", "/compilers", "/configs", "/configs/rocksdb/a0", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/sweeps", "/"} {
+	for _, target := range []string{"/report/rocksdb", "/charts?step=fillseq", "/compilers", "/configs", "/configs/rocksdb/a0", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/sweeps", "/compare?a.version=8.5.4&b.version=8.6.7", "/"} {
 		var reads [2][]string
 		for i, who := range []reader{{}, {"ann", bench.TokenAnnotator}} {
 			tape := &recorder{Source: source}

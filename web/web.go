@@ -155,6 +155,7 @@ func (s *server) viewRoutes(r chi.Router) {
 	r.Get("/configs/{system}/{config}", s.page(s.config))
 	r.Get("/versions/{system}/{version}", s.page(s.version))
 	r.Get("/sweeps", s.page(s.sweeps))
+	r.Get("/compare", s.compare)
 	r.Get("/notes", s.page(s.notes))
 	r.Get("/notes/{id}", s.page(s.note))
 	r.Get("/steps", s.page(s.steps))

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { baseKeys, baseOf, rest, withKeys } from "./address.ts";
+import { baseKeys, baseOf, compareAddress, rest, withKeys } from "./address.ts";
 
 const base = (version: string, compiler = "", config = "") => ({ version, compiler, config });
 
@@ -19,6 +19,12 @@ test("the base that an address without one has is left out, unless it must be sp
   assert.deepEqual(baseKeys(base("4.4.1"), "4.4.1"), { base: null, base_compiler: "", base_config: "" });
   assert.equal(baseKeys(base("4.4.1"), "4.4.1", true)["base"], "4.4.1");
   assert.equal(baseKeys(base("4.4.1", "gcc"), "4.4.1")["base"], "4.4.1");
+});
+
+test("a locked version is compared with the base", () => {
+  const link = "/compare?system=rocksdb&server=c2&compiler=gcc&a.version=4.4.1&b.version=8.8.0";
+  assert.equal(compareAddress(link, base("6.0.0"), "8.6.7"), "/compare?system=rocksdb&server=c2&compiler=gcc&a.version=6.0.0&b.version=8.6.7");
+  assert.equal(compareAddress(link, base("", "clang+lto"), "8.6.7"), "/compare?system=rocksdb&server=c2&a.compiler=clang%2Blto&b.compiler=gcc&version=8.6.7");
 });
 
 test("the base of an address", () => {

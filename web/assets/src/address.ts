@@ -28,6 +28,28 @@ export function withKeys(search: string, changes: Readonly<Record<string, string
   return pairs.length === 0 ? "" : "?" + pairs.map(([k, v]) => `${escape(k)}=${escape(v)}`).join("&");
 }
 
+/** The address of a comparison of a version with the base, from that of the page's own link to such a comparison. */
+export function compareAddress(href: string, base: Base, version: string): string {
+  const [path = "", search = ""] = href.split("?", 2);
+  const q = new URLSearchParams(search);
+  for (const key of ["a.version", "b.version"]) q.delete(key);
+  const apart = (key: string, of: string) => {
+    if (!of) return;
+    const shown = q.getAll(key);
+    q.delete(key);
+    q.set(`a.${key}`, of);
+    for (const v of shown) q.append(`b.${key}`, v);
+  };
+  apart("compiler", base.compiler);
+  apart("config", base.config);
+  // Without a version of its own the base is another build or config at the same version.
+  if (base.version) {
+    q.set("a.version", base.version);
+    q.set("b.version", version);
+  } else q.set("version", version);
+  return `${path}?${q.toString()}`;
+}
+
 /** The keys of a base; those of the base that an address without one has are left out, unless they must be spelled out. */
 export function baseKeys(base: Base, autoBase: string, spelledOut = false): Record<string, string | null> {
   const auto = base.version === autoBase && !base.compiler && !base.config;

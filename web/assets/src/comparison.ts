@@ -70,8 +70,9 @@ export class Comparison {
         return link !== null && link !== undefined;
       }
       case "o":
-      case "n": {
-        const link = key === "o" ? this.lock?.changeLink() : this.lock?.noteLink();
+      case "n":
+      case "c": {
+        const link = key === "o" ? this.lock?.changeLink() : key === "n" ? this.lock?.noteLink() : this.lock?.compareLink();
         if (link) link.click();
         return link !== null && link !== undefined;
       }

@@ -1,5 +1,6 @@
 // A version that was clicked: its figures stay, with what can be done with it.
 
+import { compareAddress } from "./address.ts";
 import { marked } from "./marks.ts";
 import type { Ratio } from "./ratio.ts";
 import type { Base, Figure, View } from "./spec.ts";
@@ -16,6 +17,7 @@ export class LockedVersion {
   private run: HTMLAnchorElement | null = null;
   private change: HTMLAnchorElement | null = null;
   private note: HTMLAnchorElement | null = null;
+  private compare: HTMLAnchorElement | null = null;
 
   constructor(
     stage: HTMLElement,
@@ -37,6 +39,10 @@ export class LockedVersion {
 
   noteLink(): HTMLAnchorElement | null {
     return this.box.hidden ? null : this.note;
+  }
+
+  compareLink(): HTMLAnchorElement | null {
+    return this.box.hidden ? null : this.compare;
   }
 
   hide(): void {
@@ -63,7 +69,7 @@ export class LockedVersion {
     else severalRows(dl, view, figure, ratios, i);
     this.box.replaceChildren(head, dl);
     for (const r of remarks(figure, i, setting)) this.box.append(element("div", r, "nt"));
-    this.box.append(this.actionRow(view, figure, i, setting));
+    this.box.append(this.actionRow(view, base, figure, i, setting));
     this.box.hidden = false;
 
     if (this.chart.clientWidth < 560) {
@@ -75,7 +81,7 @@ export class LockedVersion {
     this.box.style.top = `${this.chart.clientHeight - 32 - this.box.offsetHeight - 8}px`;
   }
 
-  private actionRow(view: View, figure: Figure, i: number, setting: number): HTMLElement {
+  private actionRow(view: View, against: Base, figure: Figure, i: number, setting: number): HTMLElement {
     const row = element("div", "", "act");
     this.change = null;
     const href = marked(figure, setting).find((c) => c.at === i && c.href)?.href;
@@ -93,6 +99,13 @@ export class LockedVersion {
       this.note.href = to.href;
       this.note.append(element("kbd", "n"));
     }
+    this.compare = null;
+    const sets = document.querySelector<HTMLAnchorElement>("a[data-key=c]");
+    if (sets) {
+      this.compare = element("a", "Compare ");
+      this.compare.href = compareAddress(sets.getAttribute("href") ?? "", against, view.versions[i] ?? "");
+      this.compare.append(element("kbd", "c"));
+    }
     const base = element("button", "Make base ", "as-link");
     base.type = "button";
     base.append(element("kbd", "b"));
@@ -100,6 +113,7 @@ export class LockedVersion {
     row.append(base);
     if (this.change) row.append(this.change);
     if (this.note) row.append(this.note);
+    if (this.compare) row.append(this.compare);
 
     this.run = null;
     for (const line of figure.lines) {

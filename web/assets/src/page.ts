@@ -130,6 +130,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["r", "open the run of the locked version"],
   ["o", "open the change at the locked version"],
   ["n", "write a note on the version, or on the view"],
+  ["c", "compare the locked version, or the newest, with the base: every step, and what differs"],
   ["y", "copy a link to this view; signed in, a short one"],
   ["e", "export"],
   ["j k", "next and previous step, change or version"],
@@ -175,8 +176,9 @@ document.addEventListener("keydown", (e) => {
       break;
     }
     case "n":
-      if (!comparison?.key("n")) {
-        const add = document.querySelector<HTMLAnchorElement>("a[data-key=n]");
+    case "c":
+      if (!comparison?.key(e.key)) {
+        const add = document.querySelector<HTMLAnchorElement>(`a[data-key=${e.key}]`);
         if (!add) return;
         add.click();
       }
