@@ -353,9 +353,9 @@ func newComparePage(in compareInput) view.ComparePage {
 	return p
 }
 
-// placeParts are the parts of a row's place that pages name where rows differ in
+// setPlaceParts are the parts of a row's place that pages name where rows differ in
 // them.
-var placeParts = []struct {
+var setPlaceParts = []struct {
 	name string
 	of   func(bench.Coordinate) string
 }{
@@ -372,7 +372,7 @@ var placeParts = []struct {
 // partsApart names the parts in which rows differ.
 func partsApart(c *compare.SetComparison) []string {
 	var out []string
-	for _, part := range placeParts {
+	for _, part := range setPlaceParts {
 		if differ(c, func(at bench.Coordinate, _ string) string { return part.of(at) }) {
 			out = append(out, part.name)
 		}
@@ -398,7 +398,7 @@ func whereText(c bench.Coordinate, version string, parts []string) string {
 	if version != "" {
 		out = append(out, version)
 	}
-	for _, part := range placeParts {
+	for _, part := range setPlaceParts {
 		if v := part.of(c); v != "" && slices.Contains(parts, part.name) {
 			if part.name == "compiler" {
 				v = compilerName(v)
