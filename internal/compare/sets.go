@@ -178,7 +178,7 @@ type SetMean struct {
 	Direction                bench.Direction
 	Rows                     int
 	Ratio                    float64
-	Low, High                *float64 // from the noise of the rows, nil where any is unknown
+	Low, High                *float64 // by all samples, from the noise of the rows; nil where any is unknown
 	Better, Worse, Undecided int
 	NoVerdict                int // noise unknown, or the metric has no better side and did not move
 	Moved                    int
@@ -545,19 +545,20 @@ func (c *SetComparison) means() []SetMean {
 	var out []SetMean
 	for _, d := range []bench.Direction{bench.HigherBetter, bench.LowerBetter, bench.Neutral} {
 		m := SetMean{Direction: d}
-		sum, se2, multiplier, known, seen := 0.0, 0.0, 0.0, true, false
+		shown, sum, se2, multiplier, known, seen := 0.0, 0.0, 0.0, 0.0, true, false
 		for i := range c.Rows {
 			r := &c.Rows[i]
 			if r.Metric.Direction != d {
 				continue
 			}
 			seen = true
-			if r.Flagged() || r.B.Relative == nil || !r.A.HasLog || !r.B.HasLog {
+			if r.Flagged() || r.B.Relative == nil || *r.B.Relative <= 0 || !r.A.HasLog || !r.B.HasLog {
 				m.LeftOut++
 				continue
 			}
 			log := r.B.Log - r.A.Log
 			sum += log
+			shown += math.Log(*r.B.Relative)
 			m.Rows++
 			switch r.Verdict {
 			case Better:
@@ -585,7 +586,7 @@ func (c *SetComparison) means() []SetMean {
 		}
 		if m.Rows > 0 {
 			n := float64(m.Rows)
-			m.Ratio = math.Exp(sum / n)
+			m.Ratio = math.Exp(shown / n)
 			if half := multiplier * math.Sqrt(se2) / n; known && half > 0 {
 				low, high := math.Exp(sum/n-half), math.Exp(sum/n+half)
 				m.Low, m.High = &low, &high

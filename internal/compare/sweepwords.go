@@ -131,7 +131,7 @@ func (c *SweepComparison) farthest() string {
 			if x.Point == nil || x.Flagged || !x.HasLog {
 				continue
 			}
-			if far := math.Abs(x.Log - best.Log); far > most {
+			if far := math.Abs(math.Log(x.Value / best.Value)); far > most {
 				most, text = far, fmt.Sprintf("%s at %s, %s of it", c.Sweep.Arm(x.Arm).Label(c.Sweep.Option), c.place(r), FormatSwept(x.Value/best.Value))
 			}
 		}
