@@ -499,6 +499,29 @@ func TestInABrowser(t *testing.T) {
 		s.served(t, "/charts?server=uploaded")
 	})
 
+	t.Run("a file of options is sent for a config that the address names", func(t *testing.T) {
+		p := s.open(t, "/upload?system=myrocks&config=a1", wide)
+		eval[bool](p, `(() => { const f = document.querySelector("[data-upload]"), d = new DataTransfer();
+			d.items.add(new File(["[mysqld]\nrocksdb_block_cache_size=6G\n"], "my.cnf")); f.file.files = d.files; f.file.dispatchEvent(new Event("change", {bubbles: true}));
+			f.token.value = `+quote(s.token)+`; return f.config.value === "a1" })()`)
+		p.click("[data-check]")
+		p.wait(`document.querySelector("[data-answer]").textContent.includes("would store the options of a config.what a file asks for: myrocks a1")`)
+		p.click("[data-store]")
+		p.wait(`document.querySelector('[data-answer] a[href="/configs/myrocks/a1"]') !== null`)
+		r, err := http.Get(s.url + "/configs?system=myrocks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		d, err := goquery.NewDocumentFromReader(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(d.Find("#matrix tbody th b").Text()); got != "a1" {
+			t.Errorf("%q", got)
+		}
+	})
+
 	t.Run("without script the figures stand in tables and menus open", func(t *testing.T) {
 		p := s.open(t, "/charts?step=readrandom", browser.View{Width: 1440, Height: 1000, NoScript: true})
 		png, err := p.PNG()

@@ -827,8 +827,13 @@ func (b configsBuilder) rules() []string {
 		}
 	}
 	if len(good) > 0 {
-		out = append(out, fmt.Sprintf("%s is good enough: no config is better beyond noise in all steps of %s. Where a config was run once its noise is unknown; better then is more than %s of the base's rate.",
-			b.a.base, andNor(good), compare.FormatRatio(1/compare.PracticalRatio, nil, nil)))
+		text := fmt.Sprintf("no config is better beyond noise in all steps of %s. Where a config was run once its noise is unknown; better then is more than %s of the base's rate.",
+			andNor(good), compare.FormatRatio(1/compare.PracticalRatio, nil, nil))
+		if slices.ContainsFunc(b.armStandings(), func(s armStanding) bool { return s.cell.Stand(s.row.Metric.Direction) == compare.Better }) {
+			out = append(out, capital(text)) // better in a step it is: the lead says where
+		} else {
+			out = append(out, b.a.base+" is good enough: "+text)
+		}
 	}
 	return out
 }
