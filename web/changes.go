@@ -164,7 +164,7 @@ func (s *server) changes(r *http.Request) (templ.Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newChangesPage(q, page, known, facets, tested)
+	p := newChangesPage(q, page, known, facets, tested, compare.ExpectedFalse(tested, filter.MaxP))
 	p.Page = s.frame(r, p.Heading, "/changes")
 	var facts []string
 	for _, f := range p.Meta {
@@ -205,7 +205,7 @@ func (s *server) wholeVersions(ctx context.Context, f bench.ChangeFilter) (bench
 }
 
 // newChangesPage builds the list of changes.
-func newChangesPage(q changesQuery, page bench.ChangePage, known knowledge, facets bench.Facets, tested int) view.ChangesPage {
+func newChangesPage(q changesQuery, page bench.ChangePage, known knowledge, facets bench.Facets, tested int, expected float64) view.ChangesPage {
 	p := view.ChangesPage{Heading: "Changes", Bar: changesBar(q, facets)}
 	causes := compare.Causes(known.judgeAll(page.Changes))
 	several := q.System == "" && len(facets.Systems) > 1
@@ -229,8 +229,8 @@ func newChangesPage(q changesQuery, page bench.ChangePage, known knowledge, face
 	p.Meta = []view.Fact{
 		fact(plural(len(page.Changes), "change", "changes") + word(page.Next != "" || q.Cursor != "", " on this page", "")),
 		fact(plural(regressions, "regression", "regressions")), fact("newest version first"),
-		fact(fmt.Sprintf("of %s tested; false discovery held at %g\u2009%%: %s of these are expected to be false", plural(tested, "series", "series"),
-			100*compare.FalseDiscoveryRate, expectedText(falseAmong(page.Changes)))),
+		fact(fmt.Sprintf("of %s tested; false discovery held at %g\u2009%%: %s false ones are expected in the whole list", plural(tested, "series", "series"),
+			100*compare.FalseDiscoveryRate, expectedText(expected))),
 	}
 	if page.Next != "" {
 		p.Older = q.with(func(q *changesQuery) { q.Cursor = page.Next })

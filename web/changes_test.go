@@ -275,8 +275,8 @@ func TestTheChangePageSaysWhatMovedWithIt(t *testing.T) {
 	for name, want := range map[string][]string{
 		"QPS":               {"1,000", "650", "650", "worse −35 %"},
 		"CPU per operation": {"5,200", "7,081", "7,081", "worse +36 %"},
-		"user CPU":          {"500", "440", "440", "better −12 %"},
-		"compaction write":  {"10", "not reported", "12", "worse +20 %"},
+		"user CPU":          {"500", "440", "440", "◆ −12 %"},
+		"compaction write":  {"10", "not reported", "12", "◆ +20 %"},
 		"p99":               {"9", "9", "9", "≈ 0.0 %"},
 		"runs":              {"#1301, #1302, #1303", "#1401, #1402, #1403", "#1501, #1502, #1503", "n = 4 and 4 in all"},
 	} {

@@ -112,12 +112,12 @@ func newVersionPage(in versionInput) view.VersionPage {
 	rows = slices.DeleteFunc(rows, func(r homeRow) bool { return !slices.Contains(r.versions, in.Version) })
 	var total tally
 	p.Steps, p.Rows = versionResults(in, rows, &total)
-	marked, tested := versionMarks(in)
+	marked, tested, cut := versionMarks(in)
 	for i, c := range compare.Causes(in.Known.judgeAll(marked)) {
 		p.Causes = append(p.Causes, causeItem(c, fmt.Sprintf("c%d", i)))
 	}
-	p.Tested = fmt.Sprintf("%s tested at this version; false discovery held at %g\u2009%%: %s of these are expected to be false",
-		plural(tested, "series", "series"), 100*compare.FalseDiscoveryRate, expectedText(falseAmong(marked)))
+	p.Tested = fmt.Sprintf("%s tested at this version; false discovery held at %g\u2009%%: %s false ones are expected",
+		plural(tested, "series", "series"), 100*compare.FalseDiscoveryRate, expectedText(compare.ExpectedFalse(tested, cut)))
 	p.Against = "each against the version before it that was measured there"
 	p.Lead = versionLead(in, total, marked)
 	servers := map[string]bool{}
@@ -132,8 +132,9 @@ func newVersionPage(in versionInput) view.VersionPage {
 }
 
 // versionMarks gives the changes at a version that stand when false discovery is
-// held across all series that were measured there, and how many these are.
-func versionMarks(in versionInput) (marked []bench.Change, tested int) {
+// held across all series that were measured there, how many these are, and the
+// probability up to which one is marked.
+func versionMarks(in versionInput) (marked []bench.Change, tested int, cut float64) {
 	for _, s := range in.Series {
 		if bench.StepRole(s.Suite, s.Step) == bench.RoleMeasure && slices.ContainsFunc(s.Points, func(p bench.Point) bool { return p.Version == in.Version }) {
 			tested++
@@ -143,19 +144,13 @@ func versionMarks(in versionInput) (marked []bench.Change, tested int) {
 	for i, c := range in.Changes {
 		p[i] = c.PHere
 	}
-	cut := compare.FalseDiscoveryCut(p, tested)
+	cut = compare.FalseDiscoveryCut(p, tested)
 	for _, c := range in.Changes {
 		if c.PHere <= cut {
 			marked = append(marked, c)
 		}
 	}
-	return marked, tested
-}
-
-// falseAmong bounds the number of false ones among marked changes: the share that
-// is held.
-func falseAmong(marked []bench.Change) float64 {
-	return compare.FalseDiscoveryRate * float64(len(marked))
+	return marked, tested, cut
 }
 
 func versionLead(in versionInput, total tally, marked []bench.Change) []view.Part {

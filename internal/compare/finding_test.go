@@ -348,6 +348,48 @@ func TestMetricsThatMovedFurthestBeyondNoiseStandFirst(t *testing.T) {
 	}
 }
 
+// A step that lasts a fixed time and got slower does less: its totals fall and are
+// no improvement. One of a fixed number of operations does the same.
+func TestTotalsOfOtherAmountsAreNeitherBetterNorWorse(t *testing.T) {
+	t.Parallel()
+	at := coordinate("overwriteandwait", "gcc")
+	words := func(before, after int) []string {
+		var out []string
+		for i := range 12 {
+			n := before
+			if i >= 6 {
+				n = after
+			}
+			out = append(out, fmt.Sprintf("8.%d.0 %d", i, n+(i*7%5-2)*n/1000))
+		}
+		return out
+	}
+	c := change(t, 1, at, "8.5.0", "8.6.0", 0.5)
+	for name, x := range map[string]struct {
+		seconds []string
+		want    string
+	}{
+		"a fixed time":                    {words(1800000, 1800000), "user_cpu_s moved, write_amp worse"},
+		"a fixed number":                  {words(1000000, 2000000), "user_cpu_s better, write_amp worse"},
+		"an unknown number of operations": {nil, "user_cpu_s better, write_amp worse"},
+	} {
+		lines := []Line{
+			lineOf(t, series(t, at, words(100000, 50000)...)), lineOf(t, metricSeries(t, at, "user_cpu_s", words(100000, 50000)...)),
+			lineOf(t, metricSeries(t, at, "write_amp", words(100000, 150000)...)),
+		}
+		if x.seconds != nil {
+			lines = append(lines, lineOf(t, metricSeries(t, at, "uptime_s", x.seconds...)))
+		}
+		got := map[string]Verdict{}
+		for _, m := range MetricMoves(c, lines) {
+			got[m.Line.Metric.Name] = m.Verdict
+		}
+		if s := fmt.Sprintf("user_cpu_s %s, write_amp %s", got["user_cpu_s"], got["write_amp"]); s != x.want || got["qps"] != Worse {
+			t.Errorf("%s: %s, want %s", name, s, x.want)
+		}
+	}
+}
+
 // At 5.3.7 of the published archive three steps read at a quarter of their rate
 // while compaction wrote 42 times as much.
 func TestOtherWorkIsADoubt(t *testing.T) {

@@ -163,6 +163,10 @@ func FalseDiscoveryCut(p []float64, hypotheses int) float64 {
 	return stats.FalseDiscoveryCut(p, hypotheses, FalseDiscoveryRate)
 }
 
+// ExpectedFalse gives how many of so many unchanged series are expected to have a
+// probability of at most cut: what a list with that cut may hold of false alarms.
+func ExpectedFalse(tested int, cut float64) float64 { return stats.ExpectedFalseAlarms(tested, cut) }
+
 // ListCut gives the largest P with which a list of stored changes over so many
 // tested series shows one, so that false discovery is held at
 // [FalseDiscoveryRate] across the list. p are those of all stored changes,

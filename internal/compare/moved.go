@@ -38,7 +38,9 @@ type MetricMove struct {
 // MetricMoves gives how the metrics of a change's coordinate moved with it, those
 // that moved furthest beyond their noise first. The change's own metric is first
 // of all, and CPU per operation beside it: whether an operation costs more is what a
-// change of rates is first asked. Lines must be without base.
+// change of rates is first asked. Where more or less was done, amounts (CPU seconds,
+// bytes written) are not called better or worse, only moved: a step of a fixed time
+// that got slower writes less. Lines must be without base.
 func MetricMoves(c bench.Change, lines []Line) []MetricMove {
 	var out []MetricMove
 	for _, l := range lines {
@@ -59,6 +61,13 @@ func MetricMoves(c bench.Change, lines []Line) []MetricMove {
 		}
 		out = append(out, m)
 	}
+	if otherAmount(c, out) {
+		for i := range out {
+			if m := &out[i]; amounts[m.Line.Metric.Name] && (m.Verdict == Better || m.Verdict == Worse) {
+				m.Verdict = Moved
+			}
+		}
+	}
 	rank := func(m MetricMove) int {
 		switch {
 		case m.Line.Metric.Name == c.Metric.Name:
@@ -76,6 +85,38 @@ func MetricMoves(c bench.Change, lines []Line) []MetricMove {
 		return cmp.Or(rank(a)-rank(b), cmp.Compare(b.Score, a.Score), bench.CompareMetrics(a.Line.Metric.Name, b.Line.Metric.Name))
 	})
 	return out
+}
+
+// amounts are the metrics that grow with what was done.
+var amounts = map[string]bool{
+	"user_cpu_s": true, "system_cpu_s": true, "server_cpu_s": true, "compaction_cpu_s": true, "compaction_wall_s": true, "stall_s": true,
+	"compaction_write_gb": true, "compaction_read_gb": true, "blob_read_gb": true, "blob_write_gb": true, "read_io_gb": true, "write_io_gb": true,
+	"db_size_gb": true, "blob_size_gb": true, "total_size_gb": true, "rss_gb": true,
+}
+
+// sameAmount is by how much, in ln units, the number of operations may differ for
+// the work to count as the same.
+const sameAmount = 0.05
+
+// otherAmount tells whether the number of operations changed: as counted, else by
+// the rate times the seconds.
+func otherAmount(c bench.Change, moves []MetricMove) bool {
+	ratio := map[string]float64{}
+	for _, m := range moves {
+		if m.OK && m.Ratio > 0 {
+			ratio[m.Line.Metric.Name] = m.Ratio
+		}
+	}
+	if n, ok := ratio["operations"]; ok {
+		return math.Abs(math.Log(n)) > sameAmount
+	}
+	rate, ok := ratio[c.Metric.Name]
+	for _, seconds := range []string{"elapsed_s", "uptime_s"} {
+		if s, timed := ratio[seconds]; ok && timed {
+			return math.Abs(math.Log(rate*s)) > sameAmount
+		}
+	}
+	return false
 }
 
 // PerOperation makes the figures per operation of a coordinate from its other

@@ -25,9 +25,12 @@ test("levels are means of logarithms between lasting changes, with the interval 
 test("a spike, a gap and a flagged version are no part of a level", () => {
   const l = line([100, null, 20, 100, 1000], { flagged: [4] });
   const all = levels(l, [mark(2, 0, 3)], over(l, 100));
-  assert.equal(all.length, 1);
+  assert.equal(all.length, 2);
   near(all[0]?.position ?? NaN, 0);
   assert.deepEqual([all[0]?.from, all[0]?.to], [0, 3]);
+  // The spike has a level of its own.
+  near(all[1]?.position ?? NaN, Math.log(0.2));
+  assert.deepEqual([all[1]?.from, all[1]?.to], [2, 2]);
 });
 
 test("samples weigh as many times as they are", () => {

@@ -24,23 +24,23 @@ export interface Level {
 }
 
 /**
- * The levels between the lasting changes of a line, spikes left out, relative to what its ratios are relative to. None
- * where the line has no single base.
+ * The levels between the lasting changes of a line, spikes left out, then those of its spikes, relative to what its
+ * ratios are relative to. None where the line has no single base.
  */
 export function levels(line: Line, marks: readonly ChangeMark[], ratios: readonly Ratio[]): Level[] {
   const base = baseLog(line, ratios);
   if (base === null) return [];
   const lasting = marks.filter((m) => m.back < 0).map((m) => m.at);
   const edges = [...new Set([0, ...lasting, ratios.length])].sort((a, b) => a - b);
-  const spiked = (i: number) => marks.some((m) => m.back >= 0 && i >= m.at && i < m.back);
+  const spikes = marks.filter((m) => m.back >= 0);
+  const spiked = (i: number) => spikes.some((m) => i >= m.at && i < m.back);
   const out: Level[] = [];
-  edges.slice(0, -1).forEach((from, k) => {
-    const end = edges[k + 1] ?? ratios.length;
+  const add = (from: number, end: number, left: (i: number) => boolean) => {
     let [n, sum, variance, first, last] = [0, 0, 0, -1, -1];
     for (let i = from; i < end; i++) {
       const value = valueAt(line, i);
       const se2 = se2At(line, i);
-      if (value === null || value <= 0 || se2 === null || line.flagged?.includes(i) || spiked(i)) continue;
+      if (value === null || value <= 0 || se2 === null || line.flagged?.includes(i) || left(i)) continue;
       const count = countAt(line, i);
       n += count;
       sum += count * logAt(line, i);
@@ -49,7 +49,9 @@ export function levels(line: Line, marks: readonly ChangeMark[], ratios: readonl
       last = i;
     }
     if (n > 0) out.push({ from: first, to: last, position: sum / n - base, half: line.multiplier * Math.sqrt(variance / n) });
-  });
+  };
+  edges.slice(0, -1).forEach((from, k) => add(from, edges[k + 1] ?? ratios.length, spiked));
+  for (const m of spikes) add(m.at, m.back, () => false);
   return out;
 }
 
