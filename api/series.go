@@ -224,12 +224,16 @@ func WriteCSV(w io.Writer, c compare.Comparison) error {
 			for i, id := range p.Runs {
 				runs[i] = strconv.FormatInt(id, 10)
 			}
+			relative := number(p.Relative)
+			if l.WhyNoBase == compare.BaseIsZero {
+				relative = compare.BaseIsZero
+			}
 			row := []string{
 				csvText(l.System), csvText(l.Suite), csvText(l.Server), csvText(l.Workload), csvText(p.Step), csvText(l.Compiler), csvText(l.Config),
 				strconv.Itoa(l.Clients), csvText(c.Metric.Name), c.Metric.Unit, string(c.Metric.Direction),
 				csvText(p.Version), strconv.Itoa(p.N), number(&p.Value), number(&p.Min), number(&p.Max),
 				csvText(c.Base.Version), csvText(c.Base.Compiler), csvText(c.Base.Config), number(l.BaseValue),
-				number(p.Relative), number(p.Low), number(p.High), strings.Join(runs, " "),
+				relative, number(p.Low), number(p.High), strings.Join(runs, " "),
 				strconv.FormatBool(p.Mixed), strconv.FormatBool(p.Flagged), strconv.FormatBool(p.Bimodal),
 			}
 			if err := out.Write(row); err != nil {

@@ -207,11 +207,15 @@ func TestSeriesWithABaselineOfZero(t *testing.T) {
 	if l.Points[0].Value != 0 || l.Points[1].Value != 0.1 {
 		t.Errorf("values %v and %v, want 0 and 0.1", l.Points[0].Value, l.Points[1].Value)
 	}
-	if len(a.WithoutBase) != 1 || a.WithoutBase[0].Reason != "baseline 0" {
+	if len(a.WithoutBase) != 1 || a.WithoutBase[0].Reason != "n/a (baseline 0)" {
 		t.Errorf("without base: %+v", a.WithoutBase)
 	}
 	if a.Metric.Direction != "lower" || a.Metric.Unit != "%" {
 		t.Errorf("metric %+v", a.Metric)
+	}
+	csv := string(s.get("/api/v1/series?server=c2&step=fillseq&metric=stall_percent&base=4.4.1&format=csv").want(http.StatusOK).body)
+	if n := strings.Count(csv, ",n/a (baseline 0),,,"); n != 3 {
+		t.Errorf("%d cells of the CSV say why there is no ratio: %s", n, csv)
 	}
 	// Zero over something is a true 0.
 	if l := s.series("server=c2&step=fillseq&metric=stall_percent&base=8.8.0").only(t); l.relatives() != "4.4.1 0.000, 8.8.0 1.000, 8.10.0 1.000" {

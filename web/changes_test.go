@@ -120,7 +120,7 @@ func TestChangesAreGroupedByVersionAndCause(t *testing.T) {
 	if got := text(d, ".state.new"); got != "new" {
 		t.Errorf("state %q", got)
 	}
-	if meta := text(d, ".meta"); !strings.Contains(meta, "5 changes") || !strings.Contains(meta, "4 regressions") || !strings.Contains(meta, "false discovery held at 5 %: at most 0.2 of these") {
+	if meta := text(d, ".meta"); !strings.Contains(meta, "5 changes") || !strings.Contains(meta, "4 regressions") || !strings.Contains(meta, "false discovery held at 5 %: fewer than 0.01 false ones are expected in the whole list") {
 		t.Errorf("%q", meta)
 	}
 }
@@ -374,7 +374,7 @@ func TestHomeListsOpenChanges(t *testing.T) {
 		sampleChange(1), sampleChange(2, ofStep("readrandom"), func(c *bench.Change) { c.Triage = bench.TriageExpected }),
 	}}
 	d := page(t, newHandler(t, source), "/")
-	if got := text(d, "#changes tbody"); got != "6.14.6fillseq step▼ 0.65iodir, c2, gccnew" {
+	if got := text(d, "#changes tbody"); got != "6.14.6fillseq stepiodir, c2, gcc▼ 0.65iodir, c2, gccnew" {
 		t.Errorf("%q", got)
 	}
 }

@@ -132,7 +132,7 @@ func TestAComparisonIsCSVAndMarkdownToo(t *testing.T) {
 	if r := by["fillseq"]; r["a"] != "1000" || r["b"] != "800" || r["ratio"] != "0.8" || r["verdict"] != "worse" || r["direction"] != "higher" || r["a_n"] != "3" || r["ratio_low"] == "" {
 		t.Errorf("%v", r)
 	}
-	if r := by["seekrandom"]; r["ratio"] != compare.NoRatio || r["ratio_low"] != "" || r["a"] != "0" {
+	if r := by["seekrandom"]; r["ratio"] != compare.BaseIsZero || r["ratio_low"] != "" || r["a"] != "0" {
 		t.Errorf("%v", r)
 	}
 	if r := by["deleteseq"]; r["a"] != "1000" || r["b"] != "" || r["b_n"] != "" || r["ratio"] != "" || r["verdict"] != "only in A" {

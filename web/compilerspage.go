@@ -677,8 +677,8 @@ func (c compilers) ratioCell(r *compare.ArmRow, own *compare.ArmCell, arm, step,
 		}
 		return cell
 	}
-	cell.Text = compare.FormatRatio(*x.Relative, nil, nil)
 	cell.Class = tint(*x.Point, c.metric.Direction)
+	cell.Text = cellRatio(*x.Point, cell.Class)
 	cell.Href = c.charts(step, version)
 	interval := "noise unknown"
 	if x.Low != nil {

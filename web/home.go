@@ -796,10 +796,21 @@ func heatCell(system string, r homeRow, l *compare.Line, step string, base bool)
 	q := r.query(system, step)
 	q.Metric = l.Metric.Name
 	q.Base.Version = r.against(base)
+	class := tint(*p, l.Metric.Direction)
 	return view.HeatCell{
-		Text: compare.FormatRatio(*p.Relative, nil, nil), Class: tint(*p, l.Metric.Direction), Href: q.String(),
+		Text: cellRatio(*p, class), Class: class, Href: q.String(),
 		Title: fmt.Sprintf("%s: %s / %s, %s", step, r.newest(), r.against(base), intervalText(*p)),
 	}
+}
+
+// cellRatio writes the ratio of a heat cell: with two decimals, with a third where a
+// cell that is called better or worse would read 1.00.
+func cellRatio(p compare.Point, class string) string {
+	text := compare.FormatRatio(*p.Relative, nil, nil)
+	if text == "1.00" && class != "u" && class != "x" {
+		return compare.FormatRatio(*p.Relative, p.Low, p.High)
+	}
+	return text
 }
 
 // tint gives the class of a heat cell: four steps a side, hatched where

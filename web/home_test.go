@@ -146,7 +146,7 @@ func TestHomeShowsOneSystemAndLeadsToTheOthers(t *testing.T) {
 	if n := d.Find(".sb, .gr, .mv").Length(); n != 0 {
 		t.Errorf("%d tables of comparisons that were not made", n)
 	}
-	if got := text(d, "#measured tbody"); got != "bee, cached 5 configs, a0 … a108.0.28 1 version15—" {
+	if got := text(d, "#measured tbody"); got != "bee, cached 5 configs, a0 … a108.0.28, 1 version8.0.28 1 version15—" {
 		t.Errorf("measured %q", got)
 	}
 	if got := get(t, h, "/?system=none"); got.Code != 200 {
@@ -164,7 +164,7 @@ func TestHomeNamesWhatIsMeasuredWhereAndTheLastImports(t *testing.T) {
 		uploads: []bench.UploadInfo{{ID: 7, Filename: "sum.txt", Format: "report.tsv", Results: 1234, Refused: 2, Created: time.Date(2026, 11, 30, 9, 5, 0, 0, time.UTC)}},
 	}
 	d := page(t, newHandler(t, source), "/")
-	if got := text(d, "#measured tbody tr"); got != "c2, cached gcc9.0.0 to 10.0.0 2 versions161.6 %" {
+	if got := text(d, "#measured tbody tr"); got != "c2, cached gcc9.0.0 to 10.0.0, 2 versions9.0.0 to 10.0.0 2 versions161.6 %" {
 		t.Errorf("measured %q", got)
 	}
 	row := d.Find("a[href='/runs?upload=7']").Closest("tr")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
@@ -77,8 +78,41 @@ var markdownPolicy = func() *bluemonday.Policy {
 // headings moves headings of a note below those of the page.
 var headings = regexp.MustCompile(`<(/?)h[1-3]\b`)
 
+// memo remembers what a function made of texts. Markdown can be written so that
+// reading it takes seconds, and a note stands on every chart of every reader: each
+// text is read once.
+type memo struct {
+	mu   sync.Mutex
+	make func(string) string
+	made map[string]string
+}
+
+// memoMax bounds the texts that are remembered; then all are forgotten.
+const memoMax = 1000
+
+func (m *memo) of(text string) string {
+	m.mu.Lock()
+	made, ok := m.made[text]
+	m.mu.Unlock()
+	if ok {
+		return made
+	}
+	made = m.make(text) // twice at worst, rather than others wait
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.made == nil || len(m.made) >= memoMax {
+		m.made = map[string]string{}
+	}
+	m.made[text] = made
+	return made
+}
+
+var rendered, excerpts = memo{make: toHTML}, memo{make: toExcerpt}
+
 // renderMarkdown gives what a person wrote as harmless HTML.
-func renderMarkdown(text string) string {
+func renderMarkdown(text string) string { return rendered.of(text) }
+
+func toHTML(text string) string {
 	var b bytes.Buffer
 	if err := markdownWriter.Convert([]byte(text), &b); err != nil {
 		// goldmark fails only where writing does, and a buffer does not.
@@ -102,7 +136,13 @@ const excerptMax = 280
 var textPolicy = bluemonday.StrictPolicy()
 
 // excerpt gives the beginning of what a person wrote as plain text.
-func excerpt(text string) string {
+func excerpt(text string) string { return excerpts.of(text) }
+
+func toExcerpt(text string) string {
+	// Far more than is shown, and little enough to be read quickly.
+	if most := 16 * excerptMax; len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "")
+	}
 	var b bytes.Buffer
 	if err := markdownWriter.Convert([]byte(text), &b); err == nil {
 		text = html.UnescapeString(textPolicy.Sanitize(b.String()))

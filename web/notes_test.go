@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -204,5 +205,26 @@ func TestMarkdownIsHarmless(t *testing.T) {
 	}
 	if got := excerpt("# A **b**\n\n<i>c</i> [d](javascript:x) " + strings.Repeat("e", 400)); !strings.HasPrefix(got, "A b <i>c</i> d eee") || len([]rune(got)) != excerptMax || !strings.HasSuffix(got, "…") {
 		t.Errorf("%q", got)
+	}
+}
+
+// A text that takes long to read is read once, whoever looks how often.
+func TestMarkdownIsReadOnce(t *testing.T) {
+	t.Parallel()
+	reads := 0
+	m := memo{make: func(s string) string { reads++; return s + "!" }}
+	for range 3 {
+		if got := m.of("a"); got != "a!" {
+			t.Errorf("%q", got)
+		}
+	}
+	if reads != 1 {
+		t.Errorf("read %d times", reads)
+	}
+	for i := range 2 * memoMax {
+		m.of(strconv.Itoa(i))
+	}
+	if len(m.made) > memoMax {
+		t.Errorf("%d texts are kept", len(m.made))
 	}
 }

@@ -439,8 +439,8 @@ func (r report) heatCell(row *compare.Row, version string, c *bench.Change, majo
 	p := pointAt(l, version)
 	cell := view.HeatCell{Text: "", Class: "x"}
 	if p != nil && p.Relative != nil {
-		cell.Text = compare.FormatRatio(*p.Relative, nil, nil)
 		cell.Class = tint(*p, l.Metric.Direction)
+		cell.Text = cellRatio(*p, cell.Class)
 		cell.Href = r.stepHref(l.Step, version)
 		cell.Title = fmt.Sprintf("%s %s: %s (%s), %s%s, n = %d", l.Step, version, cell.Text, intervalText(*p), compare.FormatFull(p.Value), unitSuffix(l.Metric.Unit), p.N)
 		switch {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relqps/relqps/internal/compare"
 	"github.com/relqps/relqps/web/view"
 )
 
@@ -176,8 +177,12 @@ func (r report) csv() []byte {
 	for i := range r.Rows {
 		l := r.Rows[i].Line
 		for _, p := range l.Points {
+			relative := number(p.Relative)
+			if l.WhyNoBase == compare.BaseIsZero {
+				relative = compare.BaseIsZero
+			}
 			write(csvText(q.System), csvText(l.Suite), csvText(l.Server), csvText(l.Workload), csvText(l.Compiler), csvText(l.Config), strconv.Itoa(l.Clients),
-				csvText(p.Step), csvText(p.Version), strconv.Itoa(p.N), strconv.FormatFloat(p.Value, 'f', -1, 64), number(p.Relative), number(p.Low), number(p.High), csvText(baseText(r.Base)))
+				csvText(p.Step), csvText(p.Version), strconv.Itoa(p.N), strconv.FormatFloat(p.Value, 'f', -1, 64), relative, number(p.Low), number(p.High), csvText(baseText(r.Base)))
 		}
 	}
 	w.Flush()

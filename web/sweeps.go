@@ -288,7 +288,7 @@ func noRatio(r *compare.SweepRow) string {
 	case base == nil:
 		return "base not measured"
 	case base.Value == 0:
-		return compare.NoRatio
+		return compare.BaseIsZero
 	}
 	return ""
 }

@@ -223,7 +223,8 @@ func versionResults(in versionInput, rows []homeRow, total *tally) ([]view.HeatS
 					q.At, q.Base.Version = in.Version, before
 					cell = view.HeatCell{Text: compare.FormatShort(p.Value), Class: "x", Href: q.String(), Title: s + " " + compare.FormatFull(p.Value) + unitSuffix(c.Lines[k].Metric.Unit)}
 					if p.Relative != nil {
-						cell.Text, cell.Class = compare.FormatRatio(*p.Relative, nil, nil), tint(*p, c.Lines[k].Metric.Direction)
+						cell.Class = tint(*p, c.Lines[k].Metric.Direction)
+						cell.Text = cellRatio(*p, cell.Class)
 						cell.Title = fmt.Sprintf("%s: %s / %s, %s, %s%s", s, in.Version, before, intervalText(*p), compare.FormatFull(p.Value), unitSuffix(c.Lines[k].Metric.Unit))
 						total.add(*p, c.Lines[k].Metric.Direction)
 						if *p.Relative > 0 && math.Abs(math.Log(*p.Relative)) > math.Log(farRatio) && len(cell.Class) == 2 {

@@ -76,6 +76,10 @@ type Point struct {
 	Flagged bool
 }
 
+// BaseIsZero says why there is no ratio to a base of 0, wherever a ratio would
+// stand: in pages, JSON and CSV.
+const BaseIsZero = "n/a (baseline 0)"
+
 // Line is a series prepared for showing: all its points in version order.
 type Line struct {
 	bench.Coordinate
@@ -83,7 +87,7 @@ type Line struct {
 	Members []string // the steps joined, oldest first, as far as the range shows them; one for an ordinary line
 	Points  []Point
 	// BaseValue is the raw figure that is 1.00, nil without one; WhyNoBase then
-	// says why in words ("not measured at 4.4.1", "baseline 0").
+	// says why in words ("not measured at 4.4.1", [BaseIsZero]).
 	BaseValue *float64
 	BaseN     int
 	BaseLog   float64
@@ -463,7 +467,7 @@ func (l *Line) setBase(lines []Line, base Base) {
 		l.WhyNoBase = "not measured at " + base.Version
 		return
 	case !b.HasLog:
-		l.WhyNoBase = "baseline 0"
+		l.WhyNoBase = BaseIsZero
 		return
 	}
 	value := b.Value

@@ -38,7 +38,7 @@ type MetricMove struct {
 // MetricMoves gives how the metrics of a change's coordinate moved with it, those
 // that moved furthest beyond their noise first. The change's own metric is first
 // of all, and CPU per operation beside it: whether an operation costs more is what a
-// change of rates is first asked. Where more or less was done, amounts (CPU seconds,
+// change of rates is first asked. Where more or less was done, totals (CPU seconds,
 // bytes written) are not called better or worse, only moved: a step of a fixed time
 // that got slower writes less. Lines must be without base.
 func MetricMoves(c bench.Change, lines []Line) []MetricMove {
@@ -63,7 +63,7 @@ func MetricMoves(c bench.Change, lines []Line) []MetricMove {
 	}
 	if otherAmount(c, out) {
 		for i := range out {
-			if m := &out[i]; amounts[m.Line.Metric.Name] && (m.Verdict == Better || m.Verdict == Worse) {
+			if m := &out[i]; totals[m.Line.Metric.Name] && (m.Verdict == Better || m.Verdict == Worse) {
 				m.Verdict = Moved
 			}
 		}
@@ -87,8 +87,8 @@ func MetricMoves(c bench.Change, lines []Line) []MetricMove {
 	return out
 }
 
-// amounts are the metrics that grow with what was done.
-var amounts = map[string]bool{
+// totals are the metrics that grow with what was done.
+var totals = map[string]bool{
 	"user_cpu_s": true, "system_cpu_s": true, "server_cpu_s": true, "compaction_cpu_s": true, "compaction_wall_s": true, "stall_s": true,
 	"compaction_write_gb": true, "compaction_read_gb": true, "blob_read_gb": true, "blob_write_gb": true, "read_io_gb": true, "write_io_gb": true,
 	"db_size_gb": true, "blob_size_gb": true, "total_size_gb": true, "rss_gb": true,

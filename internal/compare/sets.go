@@ -630,10 +630,7 @@ func (r *SetRow) Ratio() string {
 	case r.B.Relative != nil:
 		return FormatRatio(*r.B.Relative, r.B.Low, r.B.High)
 	case r.A.Value == 0:
-		return NoRatio
+		return BaseIsZero
 	}
 	return Missing
 }
-
-// NoRatio stands for a ratio to a baseline of 0.
-const NoRatio = "n/a (baseline 0)"

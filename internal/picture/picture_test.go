@@ -643,7 +643,7 @@ func TestNothingToDrawIsSaidInWords(t *testing.T) {
 	}{
 		"no series":        {compare.Comparison{}, "Nothing measured"},
 		"base not there":   {against("3.0", series(t, "qps", at("fillseq"), steady...)), "not measured at 3.0"},
-		"baseline 0":       {against("7.0", series(t, "qps", at("fillseq"), "7.0 0", "7.1 5")), "baseline 0"},
+		"baseline 0":       {against("7.0", series(t, "qps", at("fillseq"), "7.0 0", "7.1 5")), "n/a (baseline 0)"},
 		"no base asked":    {compare.Compare([]bench.Series{series(t, "qps", at("fillseq"), steady...)}, compare.Options{}), "no base"},
 		"one of two lines": {against("7.0", series(t, "qps", at("fillseq"), "7.0 5"), series(t, "qps", at("fillseq", on("u5")), "7.1 5")), "u5 (not measured at 7.0)"},
 	} {

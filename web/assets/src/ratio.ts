@@ -92,7 +92,7 @@ export function whyNot(figure: Figure, line: Line, base: Base, versions: readonl
   const source = sourceOf(figure, line, base);
   if (!source) return "no series of the base";
   if (base.version === "") return "no version in common with the base";
-  return valueAt(source, versions.indexOf(base.version)) === null ? `not measured at ${base.version}` : "baseline 0";
+  return valueAt(source, versions.indexOf(base.version)) === null ? `not measured at ${base.version}` : "n/a (baseline 0)";
 }
 
 export function sameBase(a: Base, b: Base): boolean {
