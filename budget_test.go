@@ -123,6 +123,10 @@ func BenchmarkIngestOneFile(b *testing.B) { benchmarkUpload(b, 1, 80, 31) }
 // BenchmarkIngestNightlyFile uploads files of 20,000 rows of 2,500 versions.
 func BenchmarkIngestNightlyFile(b *testing.B) { benchmarkUpload(b, 1, 2500, 1) }
 
+// BenchmarkIngestRepeats uploads files of 80,000 rows of one version, each of which was run
+// 10,000 times: as many runs, all in one point a step.
+func BenchmarkIngestRepeats(b *testing.B) { benchmarkUpload(b, 1, 1, 10_000) }
+
 // BenchmarkIngestFiles uploads 8 files of 80 versions one after another, each of
 // which adds a sample to every point.
 func BenchmarkIngestFiles(b *testing.B) { benchmarkUpload(b, 8, 80, 1) }
@@ -340,4 +344,15 @@ func startOnce(b *testing.B, binary string, flags ...string) (ready, answer time
 		b.Fatal(err)
 	}
 	return ready, answer
+}
+
+// BenchmarkReport renders the version report of the sample data, of the server with most
+// versions and of a newer one.
+func BenchmarkReport(b *testing.B) {
+	h := withSample(b)
+	for name, address := range map[string]string{
+		"default": "/report/rocksdb", "c2": "/report/rocksdb?server=c2&workload=cached", "8core": "/report/rocksdb?server=8core&workload=iobuf",
+	} {
+		b.Run(name, func(b *testing.B) { benchmarkGet(b, h, address) })
+	}
 }

@@ -164,19 +164,25 @@ func ensureBuilds(ctx context.Context, tx pgx.Tx, builds []systemBuild) (map[sys
 	}
 	err = find()
 	if err == nil && len(ids) < len(digests) {
-		batch := &pgx.Batch{}
+		// One statement for all: a file of nightly builds has as many as rows.
+		var of []int32
+		var words [6][]string
+		var fresh [][]byte
 		for _, d := range digests {
 			b := byDigest[string(d)]
 			if _, ok := ids[b]; ok {
 				continue
 			}
-			batch.Queue(`
-				INSERT INTO build (version_id, compiler, compiler_version, flags, git_hash, binary_sha256, command, digest)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-				ON CONFLICT (digest) DO NOTHING`,
-				versions[release{b.system, b.Version}], b.Compiler, b.CompilerVersion, b.Flags, b.GitHash, b.BinarySHA256, b.Command, d)
+			of, fresh = append(of, versions[release{b.system, b.Version}]), append(fresh, d)
+			for i, word := range []string{b.Compiler, b.CompilerVersion, b.Flags, b.GitHash, b.BinarySHA256, b.Command} {
+				words[i] = append(words[i], word)
+			}
 		}
-		if err = exec(ctx, tx, "insert builds", batch); err == nil {
+		_, err = tx.Exec(ctx, `
+			INSERT INTO build (version_id, compiler, compiler_version, flags, git_hash, binary_sha256, command, digest)
+			SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[])
+			ON CONFLICT (digest) DO NOTHING`, of, words[0], words[1], words[2], words[3], words[4], words[5], fresh)
+		if err == nil {
 			err = find()
 		}
 	}

@@ -307,11 +307,12 @@ func (w *writer) storeRuns(fresh []*runTarget, stored []*runRow, byID map[int64]
 		return err
 	}
 	var rows [][]any
+	starts := w.firstStarts()
 	for i, t := range fresh {
 		t.id, t.row.ID = ids[i], ids[i]
 		first := &w.b.Runs[t.members[0]]
 		assumed := sortedSet(first.Assumed)
-		started, offset := splitTime(w.firstStart(t))
+		started, offset := splitTime(starts[t])
 		rows = append(rows, []any{t.id, t.row.Key, t.row.OwnID, t.row.ServerID, t.row.System, t.row.Suite, t.row.Workload, t.row.Config,
 			buildIDs[systemBuild{t.row.System, t.row.Build}], t.row.Clients, t.row.ClientsStated, assumed,
 			t.row.Environment, t.row.Options, started, offset})
@@ -413,19 +414,17 @@ func moveResults(ctx context.Context, tx pgx.Tx, run *runRow, touched map[int64]
 	return nil
 }
 
-// firstStart gives the earliest start among the new results of a target.
-func (w *writer) firstStart(t *runTarget) bench.LocalTime {
-	var first bench.LocalTime
+// firstStarts gives the earliest start among the new results of each target.
+func (w *writer) firstStarts() map[*runTarget]bench.LocalTime {
+	starts := make(map[*runTarget]bench.LocalTime, len(w.runs))
 	for _, ref := range w.plan.New {
-		if w.runs[ref.Run] != t {
-			continue
-		}
+		t := w.runs[ref.Run]
 		at := w.b.Runs[ref.Run].Results[ref.Result].Started
-		if !at.IsZero() && (first.IsZero() || at.Instant().Before(first.Instant())) {
-			first = at
+		if first := starts[t]; !at.IsZero() && (first.IsZero() || at.Instant().Before(first.Instant())) {
+			starts[t] = at
 		}
 	}
-	return first
+	return starts
 }
 
 // splitTime gives the stored parts of a time, nil for what is not stated.
