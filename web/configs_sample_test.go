@@ -168,6 +168,10 @@ func TestThePageOfConfigsShowsWhatTheReportsHold(t *testing.T) {
 		}
 	}
 
+	if got := said(show(t, h, d.Find("#detail .places a.end").AttrOr("href", "")).Find("h1")); !strings.Contains(got, "l.i1") {
+		t.Errorf("the page of the step is %q", got)
+	}
+
 	// Peak memory over the steps, the size of the block cache and the difference.
 	memory := cells(d.Find("#memory table"))
 	if diff := cmp.Diff([][]string{{"a0", "8G", "10.4", "+2.4", "l.x"}, {"a1", "6G", "9.5", "+3.5", "l.x"}}, [][]string{memory[0][:5], memory[1][:5]}); diff != "" {

@@ -504,7 +504,30 @@ func (b configsBuilder) detail() *view.ConfigDetail {
 	d.Times = b.times(row)
 	d.Seconds = b.seconds(row)
 	d.Costs = b.costs(row)
+	d.Steps = b.stepsQuery(row).String()
 	return d
+}
+
+// stepsQuery is the page of a step with the configs that are compared here; where
+// they are more than it shows, with those that are looked at.
+func (b configsBuilder) stepsQuery(r *compare.ArmRow) stepsQuery {
+	q := stepsQuery{
+		System: r.System, Suite: r.Suite, Step: r.Step, Servers: []string{r.Server}, Workloads: []string{r.Workload}, Versions: []string{r.Version},
+		Clients: []int{r.Clients}, Base: b.a.base,
+	}
+	if r.Compiler != "" {
+		q.Compilers = []string{r.Compiler}
+	}
+	for _, arm := range b.a.arms {
+		if r.Cell(arm) != nil {
+			q.Configs = append(q.Configs, arm)
+		}
+	}
+	if len(q.Configs) > stepArmsMax {
+		q.Configs = append([]string{b.a.base}, b.looked(r)...)
+		q.Configs = q.Configs[:min(len(q.Configs), stepArmsMax)]
+	}
+	return q
 }
 
 // looked are the configs that a close look shows beside the base: those marked at

@@ -102,6 +102,9 @@ func runMeta(d bench.RunDetail) []view.Fact {
 		started = "started " + d.Started.String()
 	}
 	facts = append(facts, fact(started))
+	if d.Config != "" {
+		facts = append(facts, view.Fact{Parts: []view.Part{{Text: "options of " + d.Config, Href: configHref(d.System, d.Config, "")}}})
+	}
 	if d.Campaign > 0 {
 		facts = append(facts, fact(fmt.Sprintf("campaign %d of %s", d.Campaign, d.Server)))
 	}
