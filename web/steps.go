@@ -260,7 +260,9 @@ func newStepsPage(in stepsInput) (view.StepsPage, error) {
 	p.Lead = in.lead(rows)
 	p.Averages, p.Costs = in.table(rows, stepAverages), in.table(rows, stepCosts)
 	in.addCache(&p.Costs, stepRow(rows, "rss_gb"))
-	p.Averages.Note = "medians over the runs, divided by " + in.Names[in.Base]
+	if len(in.Arms) > 1 {
+		p.Averages.Note = "medians over the runs, and what they are of " + in.Names[in.Base]
+	}
 	p.Costs.Note = "per operation as reported or made of what was; RSS includes the block cache"
 	for i, a := range in.Arms {
 		style := chart.LineStyle(i)
@@ -537,7 +539,7 @@ func (in stepsInput) cell(c compare.StepCell, m bench.Metric, primary bool, arm 
 	if full := compare.FormatFull(c.Value); full != f.Text {
 		cell.Full = full
 	}
-	if c.Relative == nil || arm == in.Base {
+	if c.Relative == nil || c.Value == 0 || arm == in.Base {
 		return cell
 	}
 	sign, class, practical := judgeCell(c, m, primary)

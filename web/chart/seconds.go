@@ -79,7 +79,9 @@ func NewSecondsFigure(title string, list []bench.Seconds, labels []string, arms 
 	empty := charts.WithSeriesOpts(func(s *charts.SingleSeries) { s.Data = []any{} })
 	for _, l := range f.Lines {
 		for range 2 {
-			line.AddSeries(l.Label, nil, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), ConnectNulls: opts.Bool(false)}), empty)
+			line.AddSeries(l.Label, nil, charts.WithLineChartOpts(opts.LineChart{
+				Symbol: styleAt(l.Arm).Marker, ShowSymbol: opts.Bool(false), ConnectNulls: opts.Bool(false),
+			}), empty)
 		}
 	}
 	line.Validate()

@@ -125,6 +125,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["/", "find a version, step, server or note"],
   ["← →", "move along the versions, in a focused chart"],
   ["Home End", "first and last version"],
+  ["+ - 0", "in a chart of seconds: look closer, less close, at all of them"],
   ["Enter", "lock the version, or open the step of a small chart"],
   ["b", "make the version the base; without one, open the list of bases"],
   ["r", "open the run of the locked version"],

@@ -37,6 +37,9 @@ interface Drawn {
   cursor: number | null;
 }
 
+/** The most buckets of a line that are marked one by one. */
+const marked = 60;
+
 /** Where the plot begins within a chart, as its option has it. */
 interface Grid {
   readonly left: number;
@@ -165,7 +168,12 @@ class SecondsCharts implements Seconds {
         const width = ((line.buckets[0]?.width ?? 1) * plot) / Math.max(1, this.span.to - this.span.from);
         Object.assign((range as { lineStyle?: object }).lineStyle ?? {}, { width: Math.max(1, Math.min(8, width)), cap: "butt" });
       }
-      if (mean) mean.data = means;
+      if (mean) {
+        mean.data = means;
+        // Of few buckets each shows: one between two gaps is no line.
+        const colour = (mean as { lineStyle?: { color?: string } }).lineStyle?.color;
+        Object.assign(mean, { showSymbol: means.length <= marked, symbolSize: 5, itemStyle: { color: colour } });
+      }
     }
     return option;
   }
@@ -351,7 +359,7 @@ class SecondsCharts implements Seconds {
           return closer ? { ...closer, label: l.label, arm: l.arm } : l;
         });
       }
-      document.documentElement.dataset["seconds"] = `${span.from}-${span.to}`;
+      document.documentElement.dataset["secondsShown"] = `${span.from}-${span.to}`;
       this.redraw(false);
     } catch (error) {
       this.say(`No closer look: ${error instanceof Error ? error.message : String(error)}`);
