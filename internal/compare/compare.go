@@ -480,14 +480,22 @@ func (l *Line) setBase(lines []Line, base Base) {
 // divideByVersion divides every point by the other line's point at the same
 // version; there is no single figure that is 1.00.
 func (l *Line) divideByVersion(from *Line) {
-	found := false
+	found, zero := false, false
 	for i := range l.Points {
-		if b := from.at(l.Points[i].Version); b != nil && b.HasLog {
+		switch b := from.at(l.Points[i].Version); {
+		case b == nil:
+		case b.HasLog:
 			l.divide(&l.Points[i], from, b)
 			found = true
+		default:
+			zero = true
 		}
 	}
-	if !found {
+	switch {
+	case found:
+	case zero:
+		l.WhyNoBase = BaseIsZero
+	default:
 		l.WhyNoBase = "no version in common with the base"
 	}
 }
