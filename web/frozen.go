@@ -150,7 +150,7 @@ func (s *server) serveFrozen(w http.ResponseWriter, r *http.Request, l bench.Lin
 		return
 	case v.Get("format") == "md" && u.Path == "/charts":
 		u.Path = "/charts.md"
-	case v.Get("format") != "" && (strings.HasPrefix(u.Path, "/report/") || u.Path == "/compilers"):
+	case v.Get("format") != "" && (strings.HasPrefix(u.Path, "/report/") || u.Path == "/compilers" || u.Path == "/compare"):
 		q := u.Query()
 		q.Set("format", v.Get("format"))
 		u.RawQuery = q.Encode()

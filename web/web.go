@@ -332,7 +332,7 @@ func (s *server) bar(r *http.Request, b *view.Bar) {
 	var export []view.Link
 	for _, l := range b.Export {
 		for _, format := range []string{"md", "csv"} {
-			if strings.Contains(l.Href, "format="+format) && (strings.HasPrefix(l.Href, "/report/") || strings.HasPrefix(l.Href, "/compilers")) || format == "md" && strings.HasPrefix(l.Href, "/charts.md") {
+			if strings.Contains(l.Href, "format="+format) && (strings.HasPrefix(l.Href, "/report/") || strings.HasPrefix(l.Href, "/compilers") || strings.HasPrefix(l.Href, "/compare")) || format == "md" && strings.HasPrefix(l.Href, "/charts.md") {
 				l.Href = f.path + "?format=" + format
 				export = append(export, l)
 			}

@@ -32,7 +32,7 @@ import (
 // pages are photographed when no path is named.
 var pages = []string{
 	"/", "/report/rocksdb", "/charts", "/charts?step=overwriteandwait", "/changes", "/changes/1", "/compilers", "/configs", "/configs/myrocks/a6?base=a0", "/versions/rocksdb/8.6.7", "/notes", "/notes/new", "/sign-in",
-	"/sweeps", "/runs", "/runs/1", "/steps?system=myrocks&server=bee&workload=io&step=l.i1", "/upload",
+	"/sweeps", "/compare?system=rocksdb&server=c2&workload=cached&a.version=8.6.7&b.version=8.8.0", "/runs", "/runs/1", "/steps?system=myrocks&server=bee&workload=io&step=l.i1", "/upload",
 }
 
 func main() {
