@@ -49,10 +49,10 @@ type ChangeBody struct {
 	Updated            time.Time        `json:"updated"`
 }
 
-// TransformSchema tells that common_mode may be null, which huma cannot say of
+// TransformSchema tells what may be null, which huma cannot say of
 // an object.
 func (ChangeBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return nullable(s, "common_mode")
+	return nullable(nullable(s, "common_mode"), "by_compiler")
 }
 
 // The other shapes of changes.
