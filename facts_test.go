@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/relqps/relqps/ingest"
 	"github.com/relqps/relqps/internal/bench"
@@ -134,5 +137,36 @@ func TestPagesOfChartsOfTheSampleAreSmall(t *testing.T) {
 		} else {
 			t.Logf("%s: %d bytes", address, n)
 		}
+	}
+}
+
+// What a detection finds does not depend on the order in which things came: all
+// over again on the same data, everything stays as it is.
+func TestDetectingAgainMovesNothing(t *testing.T) {
+	t.Parallel()
+	store, err := postgres.Open(t.Context(), pgtest.NewURL(t), postgres.Options{MaxConns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	if err := sample.Load(t.Context(), ingest.Ingester{Store: store, Detect: compare.Detect}); err != nil {
+		t.Fatal(err)
+	}
+	read := func() []bench.Change {
+		page, err := store.Changes(t.Context(), bench.ChangeFilter{Limit: 1000, Dissolved: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range page.Changes {
+			page.Changes[i].Updated = time.Time{}
+		}
+		return page.Changes
+	}
+	before := read()
+	if _, err := store.DetectAll(t.Context(), compare.Detect); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, read()); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -146,17 +146,16 @@ func (s *server) changes(ctx context.Context, in *changesInput) (*body[changesBo
 		f.Triage = append(f.Triage, bench.Triage(t))
 	}
 	// Of what is stored a list shows as much as keeps false discovery at 5 % across
-	// all changes of the system, whatever the other filters leave of them.
+	// all changes of the system, whatever the other filters leave of them, and what a
+	// person has said something of.
 	p, tested, err := s.Store.ChangeTable(ctx, in.System)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
 	f.MaxP = compare.ListCut(p, tested)
-	var page bench.ChangePage
-	if f.MaxP > 0 {
-		if page, err = s.Store.Changes(ctx, f); err != nil {
-			return nil, s.fail(ctx, err)
-		}
+	page, err := s.Store.Changes(ctx, f)
+	if err != nil {
+		return nil, s.fail(ctx, err)
 	}
 	gather, err := s.evidence(ctx, page.Changes)
 	if err != nil {

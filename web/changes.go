@@ -150,11 +150,9 @@ func (s *server) changes(r *http.Request) (templ.Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	var page bench.ChangePage
-	if filter.MaxP > 0 {
-		if page, err = s.wholeVersions(r.Context(), filter); err != nil {
-			return nil, err
-		}
+	page, err := s.wholeVersions(r.Context(), filter)
+	if err != nil {
+		return nil, err
 	}
 	known, err := s.know(r.Context(), page.Changes)
 	if err != nil {
@@ -177,8 +175,8 @@ func (s *server) changes(r *http.Request) (templ.Component, error) {
 
 // shown bounds a list of stored changes to as many as keep false discovery at its
 // rate across all of the system, whatever the other filters leave of them. It
-// gives the number of series that were tested; a MaxP of 0 means that none is
-// shown.
+// gives the number of series that were tested. What a person has said something of
+// stays.
 func (s *server) shown(ctx context.Context, f *bench.ChangeFilter) (tested int, err error) {
 	p, tested, err := s.Source.ChangeTable(ctx, f.System)
 	if err != nil {

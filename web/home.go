@@ -110,10 +110,8 @@ func (s *server) readHome(r *http.Request, q homeQuery) (homeInput, error) {
 	if _, err := s.shown(ctx, &filter); err != nil {
 		return in, err
 	}
-	if filter.MaxP > 0 {
-		if in.Changes, err = s.Source.Changes(ctx, filter); err != nil {
-			return in, err
-		}
+	if in.Changes, err = s.Source.Changes(ctx, filter); err != nil {
+		return in, err
 	}
 	if q.Metric != "" { // changes are of the primary metrics, which were not read
 		in.Known, err = s.know(ctx, in.Changes.Changes)

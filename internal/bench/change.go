@@ -123,7 +123,8 @@ type ChangeFilter struct {
 	Shape     Shape
 	Triage    []Triage
 	MinEffect float64 // least |ln ratio|
-	MaxP      float64 // 0: no bound beyond that of storing
+	// MaxP bounds P, 0 not: what a person has said something of (not new) stays.
+	MaxP float64
 	// Dissolved includes those that dissolved.
 	Dissolved bool
 	Limit     int    // at most so many; 0: 100, the most is 1000

@@ -4,7 +4,9 @@ import "sort"
 
 // MatchChanges decides which stored changes of a series a new detection has
 // found again, so that their identity stays: of the same sign, and at most one
-// version away. versions are those the series has now, in order. The result has
+// version away, or between the two versions that the stored one lies between: it
+// was narrowed down by measuring what lies there (or the other way round, when
+// runs were withdrawn). versions are those the series has now, in order. The result has
 // the index into stored for every found change, or -1 for a new one; no stored
 // change is used twice. Where several fit, the nearest wins, then one that has
 // not dissolved, then one of the same shape, then the oldest.
@@ -24,7 +26,7 @@ func MatchChanges(versions []string, stored []Change, found []FoundChange) []int
 			if d < 0 {
 				d = -d
 			}
-			if d > 1 {
+			if d > 1 && !within(s.FoundChange, f) && !within(f, s.FoundChange) {
 				continue
 			}
 			rank := 0
@@ -57,4 +59,9 @@ func MatchChanges(versions []string, stored []Change, found []FoundChange) []int
 		}
 	}
 	return match
+}
+
+// within tells whether a change lies between the versions of another one.
+func within(wide, narrow FoundChange) bool {
+	return wide.From != "" && narrow.From != "" && CompareVersions(narrow.From, wide.From) >= 0 && CompareVersions(narrow.To, wide.To) <= 0
 }

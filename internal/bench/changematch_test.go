@@ -15,6 +15,9 @@ func TestChangesKeepTheirIdentityWithinOneVersion(t *testing.T) {
 	stored := func(id int64, to string, effect float64, shape Shape, dissolved *time.Time) Change {
 		return Change{ID: id, FoundChange: at(to, effect, shape), Dissolved: dissolved}
 	}
+	between := func(id int64, from, to string) Change {
+		return Change{ID: id, FoundChange: FoundChange{From: from, To: to, Effect: -.1, Shape: ShapeStep}}
+	}
 	for _, c := range []struct {
 		name   string
 		stored []Change
@@ -30,6 +33,11 @@ func TestChangesKeepTheirIdentityWithinOneVersion(t *testing.T) {
 		{"a dissolved one comes back", []Change{stored(1, "8.2.0", -.1, ShapeStep, &gone)}, []FoundChange{at("8.2.0", -.1, ShapeStep)}, []int{0}},
 		{"no two share one", []Change{stored(1, "8.2.0", -.1, ShapeStep, nil)}, []FoundChange{at("8.1.0", -.1, ShapeStep), at("8.2.0", -.1, ShapeStep)}, []int{-1, 0}},
 		{"a version that is gone still has its place", []Change{stored(1, "8.2.5", -.1, ShapeStep, nil)}, []FoundChange{at("8.3.0", -.1, ShapeStep)}, []int{0}},
+		{"narrowed down", []Change{between(1, "8.0.0", "8.10.0")}, []FoundChange{{From: "8.1.0", To: "8.2.0", Effect: -.1, Shape: ShapeStep}}, []int{0}},
+		{"widened, what lay there was withdrawn", []Change{between(1, "8.1.0", "8.2.0")}, []FoundChange{{From: "8.0.0", To: "8.10.0", Effect: -.1, Shape: ShapeStep}}, []int{0}},
+		{"two changes between: the nearer to its end", []Change{between(1, "8.0.0", "8.10.0")},
+			[]FoundChange{{From: "8.0.0", To: "8.1.0", Effect: -.1}, {From: "8.2.0", To: "8.3.0", Effect: -.1}}, []int{-1, 0}},
+		{"beside it", []Change{between(1, "8.2.0", "8.10.0")}, []FoundChange{{From: "8.0.0", To: "8.1.0", Effect: -.1}}, []int{-1}},
 	} {
 		got := MatchChanges(versions, c.stored, c.found)
 		for i := range c.want {

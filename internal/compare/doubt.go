@@ -47,7 +47,11 @@ func Doubts(c bench.Change, e Evidence, resolution float64) []Doubt {
 		out = append(out, Doubt{DoubtUnseen, "not seen on " + Places(c.Coordinate, e.NotSeen, slices.Concat(e.Seen, e.CannotTell), placesShort), unseenEvidence(c, e)})
 	}
 	if c.OneRun && len(e.Seen) == 0 {
-		out = append(out, Doubt{DoubtOneRun, "one run", "it rests on a single run, and no other series moved with it: one bad run would look the same"})
+		evidence := "it rests on a single run, and no other series moved with it: one bad run would look the same"
+		if n := len(e.Alike); n > 0 {
+			evidence = fmt.Sprintf("it rests on a single run, of which %s moved with it, and nothing elsewhere did: one bad run would look the same", countOf(n, "other step", "other steps"))
+		}
+		out = append(out, Doubt{DoubtOneRun, "one run", evidence})
 	}
 	if resolution > 0 && resolution >= math.Abs(c.Effect)/2 {
 		out = append(out, Doubt{DoubtResolution, "resolution too coarse",

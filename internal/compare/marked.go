@@ -170,7 +170,7 @@ func ExpectedFalse(tested int, cut float64) float64 { return stats.ExpectedFalse
 // ListCut gives the largest P with which a list of stored changes over so many
 // tested series shows one, so that false discovery is held at
 // [FalseDiscoveryRate] across the list. p are those of all stored changes,
-// shown or not.
+// shown or not. It is never 0, which would bound nothing.
 func ListCut(p []float64, tested int) float64 {
-	return stats.FalseDiscoveryCut(p, max(tested, 1), FalseDiscoveryRate)
+	return max(stats.FalseDiscoveryCut(p, max(tested, 1), FalseDiscoveryRate), math.SmallestNonzeroFloat64)
 }

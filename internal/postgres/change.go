@@ -123,13 +123,13 @@ func levels(f bench.FoundChange) (before, after string, err error) {
 // storedChanges gives the changes of series as far as matching needs them.
 func storedChanges(ctx context.Context, tx pgx.Tx, ids []int64) (map[int64][]bench.Change, error) {
 	rows, _ := tx.Query(ctx, `
-		SELECT k.id, k.series_id, k.shape, t.name, k.effect, k.dissolved
-		FROM change k JOIN version t ON t.id = k.to_version_id
+		SELECT k.id, k.series_id, k.shape, f.name, t.name, k.effect, k.dissolved
+		FROM change k JOIN version f ON f.id = k.from_version_id JOIN version t ON t.id = k.to_version_id
 		WHERE k.series_id = ANY ($1)
 		ORDER BY k.id`, ids)
 	changes := map[int64][]bench.Change{}
 	var c bench.Change
-	_, err := pgx.ForEachRow(rows, []any{&c.ID, &c.SeriesID, &c.Shape, &c.To, &c.Effect, &c.Dissolved}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&c.ID, &c.SeriesID, &c.Shape, &c.From, &c.To, &c.Effect, &c.Dissolved}, func() error {
 		changes[c.SeriesID] = append(changes[c.SeriesID], c)
 		return nil
 	})
@@ -216,7 +216,7 @@ func (s *Store) Changes(ctx context.Context, f bench.ChangeFilter) (bench.Change
 				WHEN (k.effect > 0) = (m.direction = 'higher') THEN 'improvement'
 				ELSE 'regression' END)
 			AND ($9 = '' OR k.shape = $9) AND ($10::text[] IS NULL OR k.triage = ANY ($10))
-			AND abs(k.effect) >= $11 AND k.p <= $12 AND ($13 OR k.dissolved IS NULL)
+			AND abs(k.effect) >= $11 AND (k.p <= $12 OR k.triage <> 'new') AND ($13 OR k.dissolved IS NULL)
 			AND ($14 = '' OR (t.sort_key, abs(k.effect), -k.id) < ($14, $15::float8, -$16::bigint))
 		ORDER BY t.sort_key DESC, abs(k.effect) DESC, k.id
 		LIMIT $17::int + 1`,

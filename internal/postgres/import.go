@@ -822,7 +822,7 @@ func (m *importer) finish() error {
 		if err := yieldMatrices(m.ctx, m.tx, []int32{server}, map[int64]bool{}); err != nil {
 			return err
 		}
-		if err := numberCampaigns(m.ctx, m.tx, server); err != nil {
+		if _, err := numberCampaigns(m.ctx, m.tx, server); err != nil {
 			return err
 		}
 	}

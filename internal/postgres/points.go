@@ -22,8 +22,14 @@ func (s *Store) settle(ctx context.Context, tx pgx.Tx, servers []int32, touched 
 	}
 	slices.Sort(servers)
 	for _, id := range servers {
-		if err := numberCampaigns(ctx, tx, id); err != nil {
+		again, err := numberCampaigns(ctx, tx, id)
+		if err != nil {
 			return err
+		}
+		if again && detect != nil {
+			if err := touchChanged(ctx, tx, id, touched); err != nil {
+				return err
+			}
 		}
 	}
 	if len(touched) == 0 {
@@ -40,9 +46,26 @@ func (s *Store) settle(ctx context.Context, tx pgx.Tx, servers []int32, touched 
 	return s.callDetect(ctx, tx, ids, packed, detect)
 }
 
+// touchChanged adds the coordinates of a server that have changes: where campaigns
+// begin has moved, and with it which changes fall between two.
+func touchChanged(ctx context.Context, tx pgx.Tx, server int32, touched map[int64]bool) error {
+	rows, _ := tx.Query(ctx, `
+		SELECT DISTINCT x.coordinate_id
+		FROM change k JOIN series x ON x.id = k.series_id JOIN coordinate c ON c.id = x.coordinate_id
+		WHERE c.server_id = $1 AND k.dissolved IS NULL`, server)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("changes of a server: %w", err)
+	}
+	for _, id := range ids {
+		touched[id] = true
+	}
+	return nil
+}
+
 // numberCampaigns gives the runs of a server their campaigns, see
-// [bench.Campaigns].
-func numberCampaigns(ctx context.Context, tx pgx.Tx, server int32) error {
+// [bench.Campaigns]. It tells whether one that had a campaign got another.
+func numberCampaigns(ctx context.Context, tx pgx.Tx, server int32) (again bool, err error) {
 	rows, _ := tx.Query(ctx, `
 		SELECT id, started, utc_offset, campaign FROM run WHERE server_id = $1 AND state = 'active' AND started IS NOT NULL`, server)
 	var ids []int64
@@ -51,31 +74,32 @@ func numberCampaigns(ctx context.Context, tx pgx.Tx, server int32) error {
 	var id int64
 	var started *time.Time
 	var offset, campaign *int
-	_, err := pgx.ForEachRow(rows, []any{&id, &started, &offset, &campaign}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &started, &offset, &campaign}, func() error {
 		ids, starts, had = append(ids, id), append(starts, joinTime(started, offset)), append(had, campaign)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("starts of runs: %w", err)
+		return false, fmt.Errorf("starts of runs: %w", err)
 	}
 	var changed []int64
 	var to []int32
 	for i, n := range bench.Campaigns(starts) {
 		if had[i] == nil || *had[i] != n {
 			changed, to = append(changed, ids[i]), append(to, int32(n))
+			again = again || had[i] != nil
 		}
 	}
 	if len(changed) == 0 {
-		return nil
+		return false, nil
 	}
 	_, err = tx.Exec(ctx, `
 		UPDATE run SET campaign = c.campaign
 		FROM unnest($1::bigint[], $2::int[]) AS c (id, campaign)
 		WHERE run.id = c.id`, changed, to)
 	if err != nil {
-		return fmt.Errorf("number campaigns: %w", err)
+		return false, fmt.Errorf("number campaigns: %w", err)
 	}
-	return nil
+	return again, nil
 }
 
 // sampleRow is a result that counts, as it is packed.
