@@ -256,6 +256,12 @@ func TestNotesAreWrittenEditedAndDeleted(t *testing.T) {
 		post(annotator, body).problem(http.StatusBadRequest)
 	}
 	post(annotator, `{"system":"rocksdb","version":"8.0","body":"x","change":99}`).problem(http.StatusNotFound)
+	// A part of a scope is enough.
+	n = noteAnswer{}
+	post(annotator, `{"system":"rocksdb","version":"8.0","body":"x","scope":{"step":"fillseq"}}`).want(http.StatusCreated).decode(&n)
+	if *n.Scope["step"] != "fillseq" || n.Scope["server"] != nil {
+		t.Errorf("scope %+v", n.Scope)
+	}
 	s.get("/api/v1/notes/99").problem(http.StatusNotFound)
 	s.get("/api/v1/notes?systm=rocksdb").problem(http.StatusBadRequest)
 	s.do(http.MethodPatch, "/api/v1/notes/99", annotator, []byte(`{"body":"x"}`)).problem(http.StatusNotFound)

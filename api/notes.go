@@ -31,11 +31,11 @@ type NoteBody struct {
 // The other shapes of notes.
 type (
 	scopeBody struct {
-		Step     *string `json:"step"`
-		Server   *string `json:"server"`
-		Workload *string `json:"workload"`
-		Compiler *string `json:"compiler"`
-		Config   *string `json:"config"`
+		Step     *string `json:"step" required:"false"`
+		Server   *string `json:"server" required:"false"`
+		Workload *string `json:"workload" required:"false"`
+		Compiler *string `json:"compiler" required:"false"`
+		Config   *string `json:"config" required:"false"`
 	}
 	notesBody struct {
 		Notes []NoteBody `json:"notes"`
@@ -200,6 +200,14 @@ func (s *server) createNote(ctx context.Context, in *createNoteInput) (*createdN
 	}
 	if n.Author == "" {
 		n.Author = actor(ctx)
+	}
+	if n.ChangeID != 0 && n.Scope == (bench.NoteScope{}) {
+		// Without a scope a note on a change is about the changed series, not about all.
+		c, err := s.Store.Change(ctx, n.ChangeID)
+		if err != nil {
+			return nil, s.fail(ctx, err)
+		}
+		n.Scope = bench.NoteScope{Step: bench.StepFamily(c.Step), Server: c.Server, Workload: c.Workload, Compiler: c.Compiler, Config: c.Config}
 	}
 	n, err := s.Store.CreateNote(ctx, n)
 	if err != nil {

@@ -391,3 +391,21 @@ func decodeInto(t *testing.T, from, to any) {
 		t.Fatal(err)
 	}
 }
+
+func TestNotesStandAtTheirVersions(t *testing.T) {
+	t.Parallel()
+	versions := []string{"8.4.4", "8.5.4", "8.6.6", "8.6.7", "8.7.3"}
+	for _, x := range []struct {
+		from, last string
+		at, to     int
+		ok         bool
+	}{
+		{"8.6.7", "", 3, 3, true}, {"8.5.4", "8.6.7", 1, 3, true}, {"8.6", "", 2, 3, true}, {"8.5", "8.6", 1, 3, true}, {"8.0", "8.5", 0, 1, true},
+		{"8.6.5", "", 0, 0, false}, {"9.0", "", 0, 0, false}, {"8.1", "", 0, 0, false},
+	} {
+		at, to, ok := chart.PlaceNote(bench.Note{Version: x.from, ToVersion: x.last}, versions)
+		if ok != x.ok || ok && (at != x.at || to != x.to) {
+			t.Errorf("%s to %q: %d to %d, %v", x.from, x.last, at, to, ok)
+		}
+	}
+}

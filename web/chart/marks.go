@@ -51,7 +51,7 @@ func PlaceChange(c bench.FoundChange, versions []string) (at, back int, ok bool)
 }
 
 // PlaceNote gives the places of a note on an axis; ok is false where none of its
-// versions is on it.
+// versions is on it. A note on 8.6 is one on every 8.6.x.
 func PlaceNote(n bench.Note, versions []string) (at, to int, ok bool) {
 	at = firstFrom(versions, n.Version)
 	last := n.ToVersion
@@ -61,6 +61,9 @@ func PlaceNote(n bench.Note, versions []string) (at, to int, ok bool) {
 	to = firstFrom(versions, last)
 	if to == len(versions) || bench.CompareVersions(versions[to], last) != 0 {
 		to--
+	}
+	for to+1 < len(versions) && bench.VersionWithin(versions[to+1], last) {
+		to++
 	}
 	return at, to, at < len(versions) && to >= at
 }
