@@ -176,6 +176,12 @@ func TestChangeIsTriaged(t *testing.T) {
 	if again := s.changes("kind=regression").Changes; len(again) != 1 || again[0].ID != id || again[0].Status != "fixed" {
 		t.Errorf("after another detection: %+v", again)
 	}
+	// A note on a change is about its series, not about every chart of the system.
+	var n noteAnswer
+	s.do(http.MethodPost, "/api/v1/notes", annotator, fmt.Appendf(nil, `{"system":"rocksdb","version":"8.8.0","body":"x","change":%d}`, id)).want(http.StatusCreated).decode(&n)
+	if n.Scope["server"] == nil || *n.Scope["server"] != "c2" || n.Scope["step"] == nil || n.Scope["config"] != nil {
+		t.Errorf("scope %+v", n.Scope)
+	}
 	s.get("/api/v1/changes/999999").problem(http.StatusNotFound)
 	s.do(http.MethodPatch, "/api/v1/changes/999999", annotator, []byte(`{"status":"noise"}`)).problem(http.StatusNotFound)
 }
