@@ -2956,14 +2956,14 @@ func effectRows(rows []EffectRow, times bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 244, "</a></td><td class=\"mut\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 244, "</a></td><td class=\"mut nw\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var132 string
 			templ_7745c5c3_Var132, templ_7745c5c3_Err = templ.JoinStringErrs(r.Place)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/configs.templ`, Line: 666, Col: 28}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/configs.templ`, Line: 666, Col: 31}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var132))
 			if templ_7745c5c3_Err != nil {
@@ -3663,7 +3663,7 @@ func layers(l LayerTable) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 307, "<section id=\"layers\"><div class=\"sh\"><h2>Requested, parsed, effective</h2><span class=\"what\">what the file says, what was read of it, and what the running server said of itself</span></div><div class=\"scroll\"><table class=\"t list\"><thead><tr><th scope=\"col\">config</th><th scope=\"col\">requested</th><th scope=\"col\">parsed</th><th scope=\"col\">effective</th><th scope=\"col\" class=\"last\">where they differ</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 307, "<section id=\"layers\"><div class=\"sh\"><h2>Requested, parsed, effective</h2><span class=\"what\">what the file says, what was read of it, and what the running server said of itself</span></div><div class=\"scroll\"><table class=\"t list lay\"><thead><tr><th scope=\"col\">config</th><th scope=\"col\">requested</th><th scope=\"col\">parsed</th><th scope=\"col\">effective</th><th scope=\"col\" class=\"last\">where they differ</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
