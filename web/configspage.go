@@ -549,7 +549,7 @@ func (b configsBuilder) leadWorse(worse []armStanding) []view.Part {
 		one = one && s.row == worse[0].row
 	}
 	ratio := func(s armStanding) view.Part {
-		return view.Part{Text: fmt.Sprintf("%s %s %s", s.cell.Arm, worseGlyph(s), compare.FormatRatio(*s.cell.Relative, s.cell.Low, s.cell.High)), Strong: true, Class: "dn"}
+		return view.Part{Text: fmt.Sprintf("%s %s %s", s.cell.Arm, glyphWorse, compare.FormatRatio(*s.cell.Relative, s.cell.Low, s.cell.High)), Strong: true, Class: "dn"}
 	}
 	verb := "is"
 	if len(arms) > 1 {
@@ -597,14 +597,6 @@ func (b configsBuilder) leadWorse(worse []armStanding) []view.Part {
 	return append(parts, textPart("."))
 }
 
-// worseGlyph points where the figure went: down where more is better.
-func worseGlyph(s armStanding) string {
-	if s.row.Metric.Direction == bench.LowerBetter {
-		return glyphBetter
-	}
-	return glyphWorse
-}
-
 func (b configsBuilder) manyRows() bool {
 	n := 0
 	for _, g := range b.a.groups {
@@ -631,7 +623,7 @@ func (b configsBuilder) leadSeconds(worse []armStanding) []view.Part {
 		row, base = s.row, compare.FormatFull(from.Value)
 		verb := ""
 		if len(texts) == 0 {
-			verb = map[bool]string{true: "inserts ", false: "answers "}[s.row.Metric.Name == "ips"]
+			verb = map[bool]string{true: "inserts ", false: "answers "}[decides(s.row) == "ips"]
 		}
 		texts = append(texts, fmt.Sprintf("%s %sat %s/s", s.cell.Arm, verb, compare.FormatFull(own.Value)))
 	}

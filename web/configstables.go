@@ -563,7 +563,7 @@ func (b configsBuilder) shares(row *compare.ArmRow, arm string) (bounds, percent
 	n := 0
 	for i := range b.in.Facts.Distributions {
 		d := &b.in.Facts.Distributions[i]
-		if d.Step != row.Step || d.Operation != compare.DecisiveOperation(row.Metric.Name) || !slices.Contains(cell.Runs, d.RunID) {
+		if d.Step != row.Step || d.Operation != compare.DecisiveOperation(decides(row)) || !slices.Contains(cell.Runs, d.RunID) {
 			continue
 		}
 		own := slices.Clone(d.Percents)
@@ -680,6 +680,9 @@ func shareText(p float64) string {
 	return strconv.FormatFloat(p, 'f', 3, 64)
 }
 
+// decides names the metric that decides the step of a row.
+func decides(r *compare.ArmRow) string { return bench.PrimaryMetric(r.Suite, r.Step) }
+
 // operationWord names what a step does, and with its article.
 func operationWord(metric string) (one, article string) {
 	if metric == "ips" {
@@ -702,7 +705,7 @@ func (b configsBuilder) times(row *compare.ArmRow) *view.TimeShares {
 		return nil
 	}
 	base := b.a.base
-	one, article := operationWord(row.Metric.Name)
+	one, article := operationWord(decides(row))
 	worst := looked[0]
 	for _, arm := range looked[1:] {
 		if slowShare(list, arm) > slowShare(list, worst) {
@@ -902,7 +905,7 @@ func (b configsBuilder) seconds(row *compare.ArmRow) *view.Dumbbells {
 			pairs[i].left = false
 		}
 	}
-	one, _ := operationWord(row.Metric.Name)
+	one, _ := operationWord(decides(row))
 	d := dumbbellPlot(pairs, tickText, 0)
 	d.Title, d.What = b.step(row)+": average and worst seconds", plurals(one)+"/s, log scale"
 	d.Key = []view.DotSample{{Kind: "open", Text: "average"}, {Kind: "closed", Text: "p99 second: 99 of 100 seconds are at least this fast"}}
@@ -926,7 +929,7 @@ func tickText(v float64) string {
 
 // costs is what an operation of a step costs, a row a config.
 func (b configsBuilder) costs(row *compare.ArmRow) view.CostTable {
-	one, _ := operationWord(row.Metric.Name)
+	one, _ := operationWord(decides(row))
 	t := view.CostTable{Title: b.step(row) + ": cost per operation", What: "as reported"}
 	columns := []struct{ metric, head string }{
 		{"", valueHead(row.Metric)}, {"p99_second_rate", "p99 second"}, {"max_op_s", "slowest op, s"}, {"p99", "p99, µs"}, {"cpu_us_per_op", "CPU µs/" + one}, {"user_cpu_s", "user CPU, s"},
@@ -1198,7 +1201,7 @@ func (b configsBuilder) effects() *view.EffectTable {
 			r.Interval += fmt.Sprintf(", n = %d", s.cell.N)
 		}
 		if g := glyph(v); g != "" && v != compare.Undecided {
-			r.Ratio = ratioGlyph(s, v) + " " + r.Ratio
+			r.Ratio = g + " " + r.Ratio
 		}
 		if p := s.cell.Practical; p != nil {
 			if p.Seconds != nil {
@@ -1238,17 +1241,6 @@ func (b configsBuilder) effects() *view.EffectTable {
 	}
 	t.Count = fmt.Sprintf("The other %s", plural(len(t.More), "pair", "pairs"))
 	return t
-}
-
-// ratioGlyph is the sign before a ratio: where the figure went.
-func ratioGlyph(s armStanding, v compare.Verdict) string {
-	if v == compare.Worse {
-		return worseGlyph(s)
-	}
-	if v == compare.Better && s.row.Metric.Direction == bench.LowerBetter {
-		return glyphWorse
-	}
-	return glyph(v)
 }
 
 // keys shows the effect of each option that can be told apart from others, from

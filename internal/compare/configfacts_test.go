@@ -143,6 +143,25 @@ func TestWhatAServerSaysOfItselfIsKeptApart(t *testing.T) {
 	}
 }
 
+func TestWorstSecondsSayNothingOfAnotherMetric(t *testing.T) {
+	t.Parallel()
+	in := family(t)
+	rss, _ := bench.LookupMetric("rss_gb")
+	for i := range in.Series {
+		in.Series[i].Metric = rss
+		for j := range in.Series[i].Points {
+			in.Series[i].Points[j].Samples[0].Value = 8
+		}
+	}
+	for _, r := range CompareConfigs(in).Rows {
+		for _, c := range r.Cells {
+			if p := c.Practical; p != nil && (p.Worse || p.Seconds != nil || p.Slow != nil) {
+				t.Errorf("%s %s: %+v", r.Step, c.Arm, p)
+			}
+		}
+	}
+}
+
 // RocksDB writes the options it runs with into a file of its own.
 func TestConfigsOfWhichOnlyTheServersWordIsStoredAreComparedByThat(t *testing.T) {
 	t.Parallel()

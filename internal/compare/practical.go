@@ -123,7 +123,10 @@ func (a *Arms) judgePractical(base string, seconds []bench.Series, distributions
 			if c.Point == nil || c.Arm == base || c.Relative == nil || c.Flagged || from.Flagged {
 				continue
 			}
-			f := PracticalFigures{Ratio: c.Relative, Seconds: second(row, c.Arm), BaseSlow: baseSlow, Slow: slowShare(row, c.Runs, distributions)}
+			f := PracticalFigures{Ratio: c.Relative}
+			if row.Metric.Name == bench.PrimaryMetric(row.Suite, row.Step) { // seconds and responses say nothing of memory
+				f.Seconds, f.BaseSlow, f.Slow = second(row, c.Arm), baseSlow, slowShare(row, c.Runs, distributions)
+			}
 			if row.Metric.Direction == bench.LowerBetter && *c.Relative > 0 {
 				inverse := 1 / *c.Relative
 				f.Ratio = &inverse
