@@ -220,7 +220,7 @@ func (in *stepsInput) readFigures(ctx context.Context, source Source) error {
 		return nil
 	}
 	in.Configs, err = source.Configs(ctx, bench.ConfigFilter{
-		System: in.Resolved.System, Names: configs, Layer: bench.LayerParsed, Servers: in.Resolved.Servers, Workloads: in.Resolved.Workloads, Options: true,
+		System: in.Resolved.System, Names: configs, Servers: in.Resolved.Servers, Workloads: in.Resolved.Workloads, Options: true,
 	})
 	return err
 }
@@ -566,23 +566,26 @@ func (in stepsInput) addCache(t *view.StepsTable, rss *compare.StepRow) {
 	if at < 0 || rss == nil {
 		return
 	}
-	sizes := make([]float64, len(in.Arms))
+	sizes, sources := make([]float64, len(in.Arms)), make([]string, len(in.Arms))
 	known := false
 	for i, a := range in.Arms {
-		if bytes, ok := compare.BlockCache(in.Configs, a.Config); ok && a.Config != "" {
-			sizes[i], known = bytes/(1<<30), true
+		if a.Config == "" {
+			continue
+		}
+		if _, bytes, source, ok := cacheOf(compare.ConfigSetOf(in.Configs, a.Config)); ok {
+			sizes[i], sources[i], known = bytes/gigabyte, source, true
 		}
 	}
 	if !known {
 		return
 	}
 	t.Heads = slices.Insert(t.Heads, at+1,
-		view.StepsHead{Title: "block cache", Unit: "GB", About: "what the config asks for"},
+		view.StepsHead{Title: "block cache", Unit: "GB", About: "what the server said, else what the config's file asks for"},
 		view.StepsHead{Title: "RSS above it", Unit: "GB", Direction: arrow(bench.LowerBetter), About: "RSS less the block cache"})
 	for i := range t.Rows {
 		cache, above := view.StepsCell{Text: compare.Missing, Title: "no stored config says it"}, view.StepsCell{Text: compare.Missing}
 		if sizes[i] > 0 {
-			cache = view.StepsCell{Text: compare.FormatFull(roundTo(sizes[i], 3))}
+			cache = view.StepsCell{Text: compare.FormatFull(roundTo(sizes[i], 3)), Title: sources[i]}
 			if rss.Cells[i].Point != nil {
 				above.Text = differenceText(roundTo(rss.Cells[i].Value-sizes[i], 2))
 			}

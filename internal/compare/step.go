@@ -175,20 +175,17 @@ func (a StepArm) only(s bench.Series) bench.Series {
 	return s
 }
 
-// BlockCache gives the size of the block cache that a config asks for, in bytes;
-// ok is false where no stored set of its options says it.
-func BlockCache(configs []bench.StoredConfig, name string) (bytes float64, ok bool) {
-	set, _ := PickConfig(configs, name)
-	if set == nil {
-		return 0, false
+// ConfigSetOf gives the option sets stored under a config's name: what its file
+// asks for, and beside it what a server said of itself; that alone where there is
+// no file, nil where there is neither.
+func ConfigSetOf(configs []bench.StoredConfig, name string) *ConfigSet {
+	set, variants := PickConfig(configs, name)
+	back := readBack(configs, name)
+	switch {
+	case set != nil:
+		return &ConfigSet{set, variants, back}
+	case back != nil:
+		return &ConfigSet{StoredConfig: back}
 	}
-	for _, o := range set.Options {
-		if o.Key != "block_cache_size" && o.Key != "rocksdb_block_cache_size" {
-			continue
-		}
-		if v, err := strconv.ParseFloat(o.Value, 64); err == nil && v > 0 {
-			bytes, ok = v, true
-		}
-	}
-	return bytes, ok
+	return nil
 }

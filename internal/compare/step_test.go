@@ -96,17 +96,28 @@ func TestStepsAreDividedByOneArmInAllMetrics(t *testing.T) {
 	}
 }
 
-func TestTheBlockCacheIsWhatTheConfigAsksFor(t *testing.T) {
+func TestAConfigsSetIsItsFileBesideWhatTheServerSaid(t *testing.T) {
 	t.Parallel()
-	stored := func(name, key, value string) bench.StoredConfig {
-		return bench.StoredConfig{Config: bench.Config{Name: name, Layer: bench.LayerParsed, Options: []bench.Option{{Key: "other", Value: "1"}, {Key: key, Value: value}}}}
+	stored := func(id int64, name string, layer bench.Layer) bench.StoredConfig {
+		return bench.StoredConfig{ID: id, Config: bench.Config{Name: name, Layer: layer}}
 	}
 	configs := []bench.StoredConfig{
-		stored("a0", "rocksdb_block_cache_size", "8589934592"), stored("a1", "block_cache_size", "6442450944"), stored("a2", "rocksdb_block_cache_size", "much"), stored("a3", "cache_index_and_filter_blocks", "1"),
+		stored(1, "a0", bench.LayerParsed), stored(2, "a0", bench.LayerEffective), stored(3, "a1", bench.LayerParsed), stored(4, "a2", bench.LayerEffective), stored(5, "a0", bench.LayerParsed),
 	}
-	for name, want := range map[string]float64{"a0": 8 << 30, "a1": 6 << 30, "a2": 0, "a3": 0, "a4": 0} {
-		if got, ok := BlockCache(configs, name); got != want || ok != (want > 0) {
-			t.Errorf("%s: %g %t, want %g", name, got, ok, want)
+	for name, want := range map[string][3]int64{"a0": {5, 2, 1}, "a1": {3, 0, 0}, "a2": {4, 0, 0}} {
+		set := ConfigSetOf(configs, name)
+		if set == nil {
+			t.Fatalf("%s: none", name)
 		}
+		got := [3]int64{set.ID, 0, int64(set.Variants)}
+		if set.Effective != nil {
+			got[1] = set.Effective.ID
+		}
+		if got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	if ConfigSetOf(configs, "a9") != nil {
+		t.Error("a name without options has some")
 	}
 }
