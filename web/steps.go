@@ -279,6 +279,11 @@ func newStepsPage(in stepsInput) (view.StepsPage, error) {
 	if len(p.Spreads) == 0 {
 		p.NoSpreads = "No distributions of response times are stored for these runs: they are in the Insert Benchmark's *.rt.* tables and client output, and in logs of db_bench with --histogram=1."
 	}
+	if slices.ContainsFunc(rows, func(r compare.StepRow) bool {
+		return slices.ContainsFunc(r.Cells, func(c compare.StepCell) bool { return c.Point != nil && c.Flagged })
+	}) {
+		p.Remarks = append(p.Remarks, "×: not comparable, the run carries a warning; its page says which.")
+	}
 	if in.Left > 0 {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("%d more are not shown: at most %d can be told apart. Choose fewer versions, builds or configs above.", in.Left, stepArmsMax))
 	}
@@ -389,6 +394,9 @@ func judgeCell(c compare.StepCell, m bench.Metric, primary bool) (sign, class st
 	if c.Relative == nil {
 		return "", "", false
 	}
+	if c.Flagged {
+		return "×", "fl", false
+	}
 	if c.Verdict != compare.NoVerdict {
 		return glyph(c.Verdict), verdictClass(c.Verdict), false
 	}
@@ -397,7 +405,7 @@ func judgeCell(c compare.StepCell, m bench.Metric, primary bool) (sign, class st
 	if m.Direction == bench.LowerBetter && ratio > 0 {
 		ratio = 1 / ratio
 	}
-	if ok && ratio < bound && !c.Flagged {
+	if ok && ratio < bound {
 		return glyphWorse, "dn", true
 	}
 	return "", "", false
@@ -434,7 +442,7 @@ func (in stepsInput) lead(rows []compare.StepRow) []view.Part {
 			continue
 		}
 		sign, class, practical := judgeCell(c, main.Metric, true)
-		if class == "" || class == "eq" {
+		if class == "" || class == "eq" || class == "fl" {
 			low, high, rest, last = math.Min(low, *c.Relative), math.Max(high, *c.Relative), rest+1, in.Names[i]
 			continue
 		}
@@ -510,7 +518,16 @@ func (in stepsInput) table(rows []compare.StepRow, metrics []string) view.StepsT
 		t.Rows = append(t.Rows, view.StepsRow{Name: name, Base: i == in.Base && len(in.Arms) > 1})
 	}
 	primary := bench.PrimaryMetric(in.Resolved.Suite, in.Resolved.Step)
-	for _, name := range metrics {
+	decides := slices.Index(metrics, primary)
+	for i := range metrics {
+		// What decides the step comes first.
+		name := metrics[i]
+		switch {
+		case i == 0 && decides > 0:
+			name = primary
+		case i > 0 && i <= decides:
+			name = metrics[i-1]
+		}
 		row := stepRow(rows, name)
 		// Sources print 0 for what a step does not do: queries of one that inserts.
 		if row == nil || !slices.ContainsFunc(row.Cells, func(c compare.StepCell) bool { return c.Point != nil && c.Value != 0 }) {

@@ -217,6 +217,28 @@ func TestStepsWithoutWhatTheyShowSaySo(t *testing.T) {
 	}
 }
 
+// What carries a warning is shown and not judged.
+func TestARunWithAWarningIsMarkedNotJudged(t *testing.T) {
+	t.Parallel()
+	source := stepsSource(t)
+	for i := range source.series {
+		if s := &source.series[i]; s.Config == "a3" && s.Step == "l.i1" {
+			s.Points[1].Samples = slices.Clone(s.Points[1].Samples)
+			s.Points[1].Samples[0].Excluded = true
+		}
+	}
+	d := page(t, newHandler(t, source), "/steps?server=bee&step=l.i1")
+	if got := cells(d.Find("main table.st").First())[2]; got != "a3|19,106 × 0.82|3,447 × 0.17|0.151 × 1.41" {
+		t.Errorf("%q", got)
+	}
+	if got := text(d, "#runs .remark"); !strings.HasPrefix(got, "×: not comparable") {
+		t.Errorf("%q", got)
+	}
+	if got := text(d, ".lead"); strings.Contains(got, "a3 ▼") {
+		t.Errorf("%q", got)
+	}
+}
+
 // Every address of the toolbar leads to a page with something on it.
 func TestMenusOfStepsLeadToSteps(t *testing.T) {
 	t.Parallel()
