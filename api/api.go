@@ -122,6 +122,7 @@ func Register(r chi.Router, c Config) {
 	s.registerConfigs(a)
 	s.registerCompare(a)
 	s.registerSweep(a)
+	s.registerSets(a)
 	s.registerChanges(a)
 	s.registerNotes(a)
 	s.registerLinks(a)

@@ -443,6 +443,17 @@ func TestInABrowser(t *testing.T) {
 		again.wait(`location.pathname === ` + quote(run) + ` && document.querySelector("table.met") !== null`)
 	})
 
+	t.Run("a locked version is compared with the base, with all its steps", func(t *testing.T) {
+		p := s.open(t, "/charts?step=readrandom&at=8.4.4", wide)
+		p.wait(`document.querySelector(".lock h4")?.textContent.startsWith("8.4.4")`)
+		href := eval[string](p, `[...document.querySelectorAll(".lock .act a")].find(a => a.textContent.startsWith("Compare")).getAttribute("href")`)
+		if !strings.Contains(href, "a.version=7.0.4") || !strings.Contains(href, "b.version=8.4.4") || strings.Contains(href, "step=") {
+			t.Errorf("%s", href)
+		}
+		p.press("c")
+		p.wait(`location.pathname === "/compare" && document.querySelector("h1")?.textContent === "8.4.4 against 7.0.4" && document.querySelectorAll("table.cmp tbody tr").length > 1`)
+	})
+
 	t.Run("the search field is a key away", func(t *testing.T) {
 		p := s.open(t, "/charts", wide)
 		p.press("/")

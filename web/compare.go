@@ -316,7 +316,7 @@ func newComparePage(in compareInput) view.ComparePage {
 		if i > 0 {
 			p.Lead = append(p.Lead, textPart(" "))
 		}
-		p.Lead = append(p.Lead, view.Part{Text: m.Sentence(len(c.Means) == 1), Strong: i == 0})
+		p.Lead = append(p.Lead, view.Part{Text: m.Sentence(), Strong: i == 0})
 	}
 	p.Remarks = slices.Clone(c.Pooled)
 	if len(c.Apart) > 0 && len(c.Rows) > 0 {
@@ -445,6 +445,7 @@ func compareBar(in compareInput, a, b string) view.Bar {
 		Export: []view.Link{
 			{Text: "CSV", Href: q.at("/compare", "csv"), Title: "every row with both values"},
 			{Text: "Markdown", Href: q.at("/compare", "md"), Title: "a table for an issue or a post"},
+			{Text: "JSON", Href: compareQuery{SetsQuery: q.SetsQuery}.at("/api/v1/compare/sets", ""), Title: "the same from the API"},
 		},
 	}
 	with := func(metric string) string {

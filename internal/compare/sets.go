@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -28,7 +27,10 @@ type SetQuery struct {
 }
 
 // Empty reports whether nothing is chosen.
-func (q SetQuery) Empty() bool { return reflect.DeepEqual(q, SetQuery{}) }
+func (q SetQuery) Empty() bool {
+	return q.System == "" && q.Suite == "" && q.From == "" && q.To == "" &&
+		len(q.Servers)+len(q.Workloads)+len(q.Compilers)+len(q.Configs)+len(q.Clients)+len(q.Versions)+len(q.Runs) == 0
+}
 
 // takes reports whether a set has a version.
 func (q *SetQuery) takes(version string) bool {
@@ -598,7 +600,7 @@ func (c *SetComparison) means() []SetMean {
 }
 
 // Sentence says in words what a mean comes to.
-func (m *SetMean) Sentence(alone bool) string {
+func (m *SetMean) Sentence() string {
 	what := map[bench.Direction]string{bench.HigherBetter: "higher is better", bench.LowerBetter: "lower is better", bench.Neutral: "neither way is better"}[m.Direction]
 	if m.Rows == 0 {
 		return fmt.Sprintf("No ratio can be given (%s): %s must not be compared or have a baseline of 0.", what, countOf(m.LeftOut, "row", "rows"))

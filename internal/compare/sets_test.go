@@ -74,7 +74,7 @@ func TestTwoVersionsAreTwoSets(t *testing.T) {
 	if len(c.Means) != 1 || c.Means[0].Rows != 4 || math.Abs(c.Means[0].Ratio-math.Pow(800./1010*2200/2020*5000/5050*.5, .25)) > 1e-12 || c.Means[0].Low != nil {
 		t.Errorf("%+v", c.Means)
 	}
-	if got := c.Means[0].Sentence(true); got != "B is 0.81 of A by geometric mean of 4 rows (noise unknown; higher is better): 1 worse, 1 better, 1 undecided, 1 with unknown noise; 2 rows left out, not to be compared or with a baseline of 0." {
+	if got := c.Means[0].Sentence(); got != "B is 0.81 of A by geometric mean of 4 rows (noise unknown; higher is better): 1 worse, 1 better, 1 undecided, 1 with unknown noise; 2 rows left out, not to be compared or with a baseline of 0." {
 		t.Error(got)
 	}
 	for _, r := range c.Rows {
