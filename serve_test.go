@@ -328,7 +328,7 @@ func TestHostileNamesOnEveryPage(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	dir := t.TempDir()
-	names := []string{`<img src=x onerror=alert(1)>`, `</script><script>alert(2)</script>`, `__f__alert(3)__f__`, `=1+1`, strings.Repeat("s", 200), `"><svg onload=alert(4)>`}
+	names := []string{`<img src=x onerror=alert(1)>`, `</script><script>alert(2)</script>`, `__f__alert(3)__f__`, `=1+1`, "abc\u202egpj.exe", strings.Repeat("s", 1500), `"><svg onload=alert(4)>`}
 	for i, name := range names {
 		file := filepath.Join(dir, fmt.Sprintf("%d.tsv", i))
 		if err := os.WriteFile(file, []byte(reportText(i*1000, 2)), 0o644); err != nil {

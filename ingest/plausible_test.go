@@ -53,7 +53,7 @@ func TestFiguresThatNothingCanHaveAreLeftOutWithAWarning(t *testing.T) {
 	}
 }
 
-func TestNamesThatNobodyCanTellApartAreRefusedWithTheirPlace(t *testing.T) {
+func TestNamesThatAreNoTextAreRefusedWithTheirPlace(t *testing.T) {
 	t.Parallel()
 	report := func(test, version string) string {
 		return strings.Join([]string{headerR5,
@@ -63,9 +63,8 @@ func TestNamesThatNobodyCanTellApartAreRefusedWithTheirPlace(t *testing.T) {
 		t.Fatalf("%+v", f)
 	}
 	for name, c := range map[string]struct{ test, version, says string }{
-		"a version that turns around": {"readrandom.t8", "8.6.7\u202e", `the version "8.6.7\u202e" holds a character that nobody sees (U+202E)`},
-		"a step without width":        {"read\u200brandom.t8", "8.8.0", "(U+200B)"},
-		"a step too long":             {strings.Repeat("r", 300) + ".t8", "8.8.0", "not a test's name"},
+		"a version with a control": {"readrandom.t8", "8.6.7\x01", `the version "8.6.7\x01" holds a control character (U+0001)`},
+		"a step too long":          {strings.Repeat("r", 300) + ".t8", "8.8.0", "not a test's name"},
 	} {
 		f := onlyFile(t, mustRead(t, "x.tsv", report(c.test, c.version), someContext))
 		if f.State != bench.FileRefused || len(f.Messages) == 0 {
@@ -77,8 +76,8 @@ func TestNamesThatNobodyCanTellApartAreRefusedWithTheirPlace(t *testing.T) {
 		}
 	}
 	for name, flags := range map[string]bench.Context{
-		"server": {Server: strings.Repeat("s", 10_000)}, "workload": {Server: "c2", Workload: "a\u200bb"}, "compiler": {Server: "c2", Compiler: "g\u202ecc"},
-		"config": {Server: "c2", Config: "\ufeffa0"}, "version": {Server: "c2", Version: "8.0\u2066"},
+		"server": {Server: strings.Repeat("s", 30_000)}, "workload": {Server: "c2", Workload: "a\x00b"}, "compiler": {Server: "c2", Compiler: "g\x01cc"},
+		"config": {Server: "c2", Config: "\x7fa0"}, "version": {Server: "c2", Version: "8\x01.0"},
 	} {
 		_, err := Read([]byte(report("readrandom.t8", "8.8.0")), "x.tsv", flags, Limits{})
 		if bench.KindOf(err) != bench.KindInvalid || !strings.Contains(err.Error(), "the "+name+" ") || len(err.Error()) > 200 {

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,43 +30,26 @@ type FormerName struct {
 }
 
 // NameMax is how many characters a name of the context (server, workload, compiler,
-// config, version, step) may have: far more than anything is called, few enough for
-// menus and addresses.
-const NameMax = 200
+// config, version, step) may have: whatever anybody calls something, but not a file.
+const NameMax = 20_000
 
 // NameProblem says why a name cannot be that of a server, workload, compiler, config,
-// version or step, "" when it can. Two names must not look alike without being alike,
-// nor change how the text around them reads: control characters, marks of direction and
-// characters without width are not taken. All else is, markup and formulas too: it is
-// text wherever it is shown.
+// version or step, "" when it can: it is not UTF-8, holds control characters, or is
+// endless. All else is text wherever it is shown, markup, formulas and marks of
+// direction too.
 func NameProblem(name string) string {
-	plain := len(name) <= NameMax
-	for i := 0; plain && i < len(name); i++ {
-		plain = name[i] >= ' ' && name[i] < 0x7f
-	}
-	switch {
-	case plain:
-		return ""
-	case !utf8.ValidString(name):
+	if !utf8.ValidString(name) {
 		return "is not UTF-8"
 	}
-	for _, r := range name {
-		switch {
-		case unicode.IsControl(r):
-			return fmt.Sprintf("holds a control character (%U)", r)
-		case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || unseen[r]:
-			return fmt.Sprintf("holds a character that nobody sees (%U)", r)
-		}
+	if i := strings.IndexFunc(name, unicode.IsControl); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(name[i:])
+		return fmt.Sprintf("holds a control character (%U)", r)
 	}
 	if n := utf8.RuneCountInString(name); n > NameMax {
 		return fmt.Sprintf("has %d characters, more than %d", n, NameMax)
 	}
 	return ""
 }
-
-// unseen are letters and marks without width or ink; format characters, which
-// directions and joiners are, have a category of their own.
-var unseen = map[rune]bool{'\u034f': true, '\u115f': true, '\u1160': true, '\u3164': true, '\uffa0': true}
 
 // NameProblem says which of the names that a context states cannot be one, and why; ""
 // when all can.
