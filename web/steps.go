@@ -282,7 +282,11 @@ func newStepsPage(in stepsInput) (view.StepsPage, error) {
 	if slices.ContainsFunc(rows, func(r compare.StepRow) bool {
 		return slices.ContainsFunc(r.Cells, func(c compare.StepCell) bool { return c.Point != nil && c.Flagged })
 	}) {
-		p.Remarks = append(p.Remarks, "×: not comparable, the run carries a warning; its page says which.")
+		mark := "×: not"
+		if len(in.Arms) == 1 {
+			mark = "Not"
+		}
+		p.Remarks = append(p.Remarks, mark+" comparable, the run carries a warning; its page says which.")
 	}
 	if in.Left > 0 {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("%d more are not shown: at most %d can be told apart. Choose fewer versions, builds or configs above.", in.Left, stepArmsMax))
