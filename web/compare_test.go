@@ -80,6 +80,10 @@ func TestTwoSetsOfRunsAreCompared(t *testing.T) {
 	if x := first.Find("circle[cy='17']").First().AttrOr("cx", ""); x != "58.1" {
 		t.Errorf("800 of 1000 stands at %s", x)
 	}
+	// A tenth is outside of the scale: an arrow.
+	if last := d.Find("table.cmp tbody tr").Last(); last.Find("path[d='M8 12v10L1 17z']").Length() != 1 || last.Find("circle[cy='17']").Length() != 0 {
+		t.Errorf("%s", squeeze(last.Text()))
+	}
 	if diff := cmp.Diff([]string{"deleteseq |  | A | QPS | 1,000/s | 3"}, cellsOf(d, "#one-sided")); diff != "" {
 		t.Error(diff)
 	}

@@ -13,7 +13,7 @@ const stripDots = 40
 // stripPlot draws the samples of a row's sets over the median of A, those of A above
 // those of B with the interval of B's ratio: on one scale for all rows, so that they
 // can be compared. It is drawn here so that it needs no script. A sample outside of
-// the scale stands at its edge.
+// the scale stands at its edge, and a ratio outside of it is an arrow.
 func stripPlot(r *compare.SetRow) view.Strip {
 	scale := wideScale
 	s := view.Strip{Plot: scale.plot(0, nil, nil, r.Verdict)}
@@ -33,6 +33,12 @@ func stripPlot(r *compare.SetRow) view.Strip {
 		return out
 	}
 	s.A, s.B = dots(r.SamplesA), dots(r.SamplesB)
+	if r.B.Value > 0 {
+		if p := scale.plot(r.B.Value/r.A.Value, nil, nil, r.Verdict); p.Beyond != "" {
+			s.B, s.Plot.Beyond, s.Plot.At = nil, p.Beyond, p.At
+			return s
+		}
+	}
 	if r.B.Low != nil && r.B.High != nil && *r.B.Low > 0 && *r.B.Low < *r.B.High {
 		s.Plot.From, s.Plot.To = at(*r.B.Low*r.A.Value), at(*r.B.High*r.A.Value)
 	}

@@ -102,7 +102,9 @@ func ReadSets(ctx context.Context, from SetSource, q SetsQuery, cache *Cache) (S
 	c := CompareSets(q, sides[0], sides[1], cache)
 	var facts [2][]bench.RunFacts
 	var names []string
-	for i, runs := range [][]int64{c.RunsA, c.RunsB} {
+	// What differs is asked of the runs behind the rows, not of those that the other
+	// set has no counterpart of.
+	for i, runs := range [][]int64{matchedRuns(c.Rows, func(r *SetRow) *Point { return r.A }), matchedRuns(c.Rows, func(r *SetRow) *Point { return r.B })} {
 		if len(runs) > setRunsMax {
 			runs = runs[len(runs)-setRunsMax:]
 		}
@@ -133,14 +135,24 @@ func ReadSets(ctx context.Context, from SetSource, q SetsQuery, cache *Cache) (S
 	return c, nil
 }
 
+// matchedRuns lists the runs behind one side of rows, each once, in order.
+func matchedRuns(rows []SetRow, side func(*SetRow) *Point) []int64 {
+	var runs []int64
+	for i := range rows {
+		runs = append(runs, side(&rows[i]).Runs...)
+	}
+	slices.Sort(runs)
+	return slices.Compact(runs)
+}
+
 // SetComparison is two sets of runs, row by row: B divided by A.
 type SetComparison struct {
 	Query SetsQuery
 	Rows  []SetRow // by effect over noise, what cannot be told after, what must not be compared last
 	// OneSided are the rows that only one of the sets has.
 	OneSided     []SetOnly
-	Means        []SetMean // geometric means, one per direction of metrics that rows have
-	Differs      []FactDiff
+	Means        []SetMean  // geometric means, one per direction of metrics that rows have
+	Differs      []FactDiff // between the runs behind the rows
 	RunsA, RunsB []int64
 	// Apart names the parts of a coordinate in which the sets differ, so that rows
 	// are matched without them.

@@ -185,6 +185,17 @@ func TestReadingTwoSetsBringsWhatDiffers(t *testing.T) {
 	if diff := cmp.Diff([]string{"run config [[bs4k] [bs32k]]", "host disk [[Disk 1] [Disk 4]]", "option block_size [[4096] [32768]]"}, got); diff != "" {
 		t.Error(diff)
 	}
+	// Runs that have no counterpart are not asked what differs: fio of bs4k.
+	for i := range s.runs {
+		if s.runs[i].ID == 2 {
+			s.runs[i].Environment = map[string]string{"kernel": "5.15"}
+		}
+	}
+	q.A.Suite = ""
+	if c, err = ReadSets(t.Context(), s, q, nil); err != nil || len(c.Rows) != 1 || len(c.OneSided) != 1 || c.OneSided[0].Suite != "fio" || len(c.Differs) != 3 || len(c.RunsA) != 2 {
+		t.Errorf("%v %+v", err, c)
+	}
+	q.A.Suite = "state-perf"
 	// A set without runs has rows on one side only, and nothing to differ in.
 	q.B.Configs = []string{"bs64k"}
 	if c, err = ReadSets(t.Context(), s, q, nil); err != nil || len(c.Rows) != 0 || len(c.OneSided) != 1 || c.Differs != nil || len(c.Means) != 0 {
