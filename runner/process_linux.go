@@ -154,12 +154,12 @@ func groupRuns(group int) bool {
 	return false
 }
 
-// Positions in statFields, see proc(5), which counts from 1 and has the id and
-// the name before them.
+// Positions in statFields: fields 3, 5 and 22 of proc(5), which counts from 1 and
+// has the id and the name before them.
 const (
-	statState = 3 - 3
-	statGroup = 5 - 3
-	statStart = 22 - 3
+	statState = 0
+	statGroup = 2
+	statStart = 19
 )
 
 // statFields gives the fields of /proc/<pid>/stat from the state on.

@@ -157,10 +157,6 @@ var configDimensions = []configDimension{
 		func(q *configsQuery, v []string) { q.Configs = v }, asIs},
 }
 
-func configDimensionOf(name string) configDimension {
-	return configDimensions[slices.IndexFunc(configDimensions, func(d configDimension) bool { return d.name == name })]
-}
-
 // resolve gives the query with every dimension chosen but for workloads and
 // configs, of which all are shown. What was given stays as given; else it is the
 // value that the most configs were measured with, of several the one of the most
