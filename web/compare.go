@@ -542,7 +542,7 @@ func setForm(in compareInput) view.SetForm {
 	f.Versions = versions
 	for i, side := range []*compare.SetQuery{&in.Given.A, &in.Given.B} {
 		prefix := []string{"a.", "b."}[i]
-		set := view.SetFields{Name: []string{"A", "B"}[i], List: "versions"}
+		set := view.SetFields{Name: []string{"A", "B"}[i]}
 		for _, k := range setKeys {
 			x := view.SetField{Name: prefix + k.key, Label: labels[k.key], Values: k.of(side)}
 			for _, v := range offered[k.key] {
@@ -555,6 +555,9 @@ func setForm(in compareInput) view.SetForm {
 				}
 			}
 			_, x.Menu = offered[k.key]
+			if k.key == "version" || k.key == "from" || k.key == "to" {
+				x.List = "versions"
+			}
 			set.Fields = append(set.Fields, x)
 		}
 		f.Sets = append(f.Sets, set)
