@@ -157,12 +157,23 @@ func PickConfig(configs []bench.StoredConfig, name string) (set *bench.StoredCon
 	return set, max(n-1, 0)
 }
 
-// readBack gives the newest set of a name that a server said of itself.
+// readBack gives the set of a name that a server said of itself: that of the most
+// runs, the newest of several. One that none of the runs counted was made with is
+// of another server's config of the same name, where another set is that of some.
 func readBack(configs []bench.StoredConfig, name string) (set *bench.StoredConfig) {
+	used := false
 	for i := range configs {
-		if x := &configs[i]; x.Name == name && x.Layer == bench.LayerEffective && (set == nil || x.ID > set.ID) {
+		x := &configs[i]
+		if x.Name != name {
+			continue
+		}
+		used = used || x.Runs > 0
+		if x.Layer == bench.LayerEffective && (set == nil || x.Runs > set.Runs || x.Runs == set.Runs && x.ID > set.ID) {
 			set = x
 		}
+	}
+	if set != nil && used && set.Runs == 0 {
+		return nil
 	}
 	return set
 }

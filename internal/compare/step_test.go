@@ -117,6 +117,15 @@ func TestAConfigsSetIsItsFileBesideWhatTheServerSaid(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
+	// What another server said of its a0 is not what this one's runs were made with.
+	configs[0].Runs = 2
+	if set := ConfigSetOf(configs, "a0"); set.ID != 1 || set.Effective != nil {
+		t.Errorf("%+v", set)
+	}
+	configs[1].Runs = 1
+	if set := ConfigSetOf(configs, "a0"); set.Effective == nil || set.Effective.ID != 2 {
+		t.Errorf("%+v", set)
+	}
 	if ConfigSetOf(configs, "a9") != nil {
 		t.Error("a name without options has some")
 	}
