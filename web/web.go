@@ -262,7 +262,8 @@ func (s *server) render(w http.ResponseWriter, r *http.Request, status int, comp
 
 func write(w http.ResponseWriter, status int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Cache-Control", "no-cache")
+	// Private: what somebody sees who is signed in is for nobody else.
+	w.Header().Set("Cache-Control", "private, no-cache")
 	w.WriteHeader(status)
 	// An error here means that the client went away: nobody is left to tell.
 	_, _ = w.Write(body)
