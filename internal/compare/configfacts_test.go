@@ -127,7 +127,7 @@ func TestWhatAServerSaysOfItselfIsKeptApart(t *testing.T) {
 	t.Parallel()
 	in := family(t)
 	for id := range int64(2) {
-		in.Configs = append(in.Configs, bench.StoredConfig{ID: 200 + id, Config: bench.Config{System: "myrocks", Name: "a1", Layer: bench.LayerEffective, Kind: bench.ConfigVariables, Options: []bench.Option{{Key: "cache", Value: "1"}}}})
+		in.Configs = append(in.Configs, bench.StoredConfig{ID: 200 + id, Runs: 1, Config: bench.Config{System: "myrocks", Name: "a1", Layer: bench.LayerEffective, Kind: bench.ConfigVariables, Options: []bench.Option{{Key: "cache", Value: "1"}}}})
 	}
 	c := CompareConfigs(in)
 	for _, s := range c.Sets {
