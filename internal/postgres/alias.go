@@ -33,6 +33,9 @@ func (s *Store) Rename(ctx context.Context, kind bench.NameKind, old, name, acto
 		return bench.Errorf(bench.KindInvalid, "the %s %s %s", kind, bench.Excerpt(name), problem)
 	}
 	return s.update(ctx, "rename", func(tx pgx.Tx) error {
+		if err := lockNames(ctx, tx, true); err != nil {
+			return err
+		}
 		servers, err := renameServers(ctx, tx, kind, old, name)
 		if err != nil {
 			return err

@@ -1,9 +1,11 @@
 package postgres_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -191,5 +193,39 @@ func TestSeriesOfOneCoordinate(t *testing.T) {
 	none.Server = "elsewhere"
 	if got, err := s.SeriesOf(t.Context(), none); err != nil || len(got) != 0 {
 		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// Whatever is written in the moment of a renaming, to servers that nobody knew
+// before too, goes under the new name.
+func TestUploadsInTheMomentOfARenamingFollowIt(t *testing.T) {
+	t.Parallel()
+	s, _ := setup(t)
+	if _, err := s.Write(t.Context(), upload("a", "0"), batch("a", twoVersions()...), nil); err != nil {
+		t.Fatal(err)
+	}
+	var writers errgroup.Group
+	for i := range 24 {
+		writers.Go(func() error {
+			if i == 8 {
+				return s.Rename(t.Context(), bench.NameWorkload, "cached", "in-memory", "ann")
+			}
+			runs := twoVersions()
+			for j := range runs {
+				runs[j].Server = fmt.Sprintf("new%d", i)
+			}
+			_, err := s.Write(t.Context(), upload("a", fmt.Sprint(1+i)), batch("a", runs...), nil)
+			return err
+		})
+	}
+	if err := writers.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	facets, err := s.Facets(t.Context(), bench.SeriesFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(facets.Workloads) != 1 || facets.Workloads[0].Name != "in-memory" || len(facets.Servers) != 24 {
+		t.Errorf("%d servers, workloads %+v", len(facets.Servers), facets.Workloads)
 	}
 }

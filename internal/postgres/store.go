@@ -160,6 +160,21 @@ func lock(ctx context.Context, tx pgx.Tx, names []string) error {
 	return nil
 }
 
+// lockNames keeps what servers, workloads and configs are called until the end of
+// the transaction: writes share it, a renaming has it alone, or what is being
+// written to something that is new in this moment would bring a former name back.
+// It comes before all other locks.
+func lockNames(ctx context.Context, tx pgx.Tx, alone bool) error {
+	sql := `SELECT pg_advisory_xact_lock_shared(hashtextextended('names', 0))`
+	if alone {
+		sql = `SELECT pg_advisory_xact_lock(hashtextextended('names', 0))`
+	}
+	if _, err := tx.Exec(ctx, sql); err != nil {
+		return fmt.Errorf("lock names: %w", err)
+	}
+	return nil
+}
+
 // exec runs the statements of a batch.
 func exec(ctx context.Context, tx pgx.Tx, what string, b *pgx.Batch) error {
 	if b.Len() == 0 {

@@ -91,6 +91,9 @@ type writer struct {
 }
 
 func (w *writer) write(detect bench.DetectFunc) error {
+	if err := lockNames(w.ctx, w.tx, false); err != nil {
+		return err
+	}
 	if err := w.useCurrentNames(); err != nil {
 		return err
 	}
