@@ -519,7 +519,8 @@ func (b configsBuilder) leadBetter(better []armStanding, say, strong func(string
 		say(" No config beats it beyond noise in any step.")
 		return
 	}
-	strong("No config beats " + b.a.base + " in all steps of a workload.")
+	strong(b.a.base + " is good enough.")
+	say(" No config beats it in all steps of a workload.")
 	var some []string
 	for _, s := range better[:min(3, len(better))] {
 		some = append(some, fmt.Sprintf("%s in %s (%s %s)", s.cell.Arm, b.step(s.row), glyphBetter, compare.FormatRatio(*s.cell.Relative, s.cell.Low, s.cell.High)))

@@ -3,11 +3,13 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/relqps/relqps/internal/bench"
+	"github.com/relqps/relqps/internal/stats"
 )
 
 // Axis is what the arms of a comparison differ in, where it is not the version:
@@ -79,6 +81,11 @@ type ArmCell struct {
 	// Practical is what the practical rule says where the caller asked for it, see
 	// [Practical].
 	Practical *Practical
+	// logs are ln of the samples that may be compared with others, multiplier turns
+	// the standard error of the cell into the half width of an interval: that of its
+	// line, or of the repeats of all arms.
+	logs       []float64
+	multiplier float64
 }
 
 // Cell gives the cell of an arm, nil where the arm measured nothing there.
@@ -123,7 +130,46 @@ func compareArms(series []bench.Series, axis Axis, opt Options) Arms {
 	out.Arms = armsOf(out.Lines, axis, base)
 	out.Versions = versionsOf(out.Lines)
 	out.Rows = armRows(out.Lines, axis, out.Arms)
+	if opt.Base.Version == "" {
+		for i := range out.Rows {
+			out.Rows[i].pool(base)
+		}
+	}
 	return out
+}
+
+// pool gives the cells of a row intervals by the repeats of all arms there, where
+// the lines alone cannot tell their noise: one version has no neighbours.
+func (r *ArmRow) pool(base string) {
+	from := r.Cell(base)
+	if from == nil || !from.HasLog || from.Flagged {
+		return
+	}
+	var points [][]float64
+	for _, c := range r.Cells {
+		points = append(points, c.logs)
+	}
+	n := stats.RepeatNoise(points)
+	half, ok := stats.RatioHalfWidth(n, 1, 1, Level)
+	if !n.OK || !ok || n.SD <= 0 {
+		return
+	}
+	multiplier := half / (n.SD * math.Sqrt2)
+	use := func(c *ArmCell) {
+		c.SE2, c.HasSE, c.multiplier = n.SD*n.SD/float64(c.N), true, multiplier
+	}
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		if c.Point == nil || c.Arm == base || c.Relative == nil || c.Low != nil || !c.HasLog || c.Flagged {
+			continue
+		}
+		use(from)
+		use(c)
+		half := multiplier * math.Sqrt(from.SE2+c.SE2)
+		low, high := math.Exp(c.Log-from.Log-half), math.Exp(c.Log-from.Log+half)
+		c.Low, c.High = &low, &high
+		c.Verdict = Judge(*c.Point, r.Metric.Direction)
+	}
 }
 
 // armsOf lists the arms that lines are of.
@@ -205,6 +251,7 @@ func armRows(lines []Line, axis Axis, arms []string) []ArmRow {
 			}
 			c := &rows[n].Cells[slices.Index(arms, axis.of(l.Coordinate))]
 			c.Point, c.Verdict = p, Judge(*p, l.Metric.Direction)
+			c.logs, c.multiplier = l.logs[j], l.Multiplier
 		}
 	}
 	sort.SliceStable(rows, func(i, j int) bool {

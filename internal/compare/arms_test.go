@@ -332,3 +332,44 @@ func TestNamesAreOrderedWithNumbersInThem(t *testing.T) {
 		}
 	}
 }
+
+// One version that was run several times has no neighbours, but repeats: they say
+// what can be told, and where they do the practical rule keeps silent about rates.
+// Expected intervals are those of the two-sample t with pooled variance of ln.
+func TestRepeatsOfOneVersionDecideBetweenConfigs(t *testing.T) {
+	t.Parallel()
+	ips, _ := bench.LookupMetric("ips")
+	for name, x := range map[string]struct {
+		a0, a1    string
+		low, high float64
+		verdict   Verdict
+		summary   string
+	}{
+		"ten percent of noise": {"8.0.28 1000,1100,900", "8.0.28 930,1030,830", 0.733856, 1.177329, Undecided, ""},
+		"a tenth of a percent": {"8.0.28 10000,10005,10010,9998", "8.0.28 9700,9704,9710,9695", 0.968906, 0.970915, Worse, "a1 is worse than a0 at l.i1"},
+		"one run each":         {"8.0.28 1000", "8.0.28 930", 0, 0, NoVerdict, "by the practical rule"},
+	} {
+		var in ConfigsInput
+		in.Base = "a0"
+		for config, points := range map[string]string{"a0": x.a0, "a1": x.a1} {
+			s := series(t, bench.Coordinate{System: "myrocks", Suite: "ibench", Server: "bee", Workload: "cached", Step: "l.i1", Config: config, Clients: 1}, points)
+			s.Metric = ips
+			in.Series = append(in.Series, s)
+		}
+		c := CompareConfigs(in)
+		cell := c.Rows[0].Cell("a1")
+		if cell.Verdict != x.verdict || (cell.Low == nil) != (x.low == 0) {
+			t.Errorf("%s: %q of %+v", name, cell.Verdict, *cell.Point)
+			continue
+		}
+		if cell.Low != nil && (math.Abs(*cell.Low-x.low) > 1e-3*x.low || math.Abs(*cell.High-x.high) > 1e-3*x.high) {
+			t.Errorf("%s: %g to %g, want %g to %g", name, *cell.Low, *cell.High, x.low, x.high)
+		}
+		if worse := cell.Practical != nil && cell.Practical.Worse; worse != (x.low == 0) {
+			t.Errorf("%s: the practical rule says %+v", name, cell.Practical)
+		}
+		if got := strings.Join(c.Summary, "\n"); x.summary == "" && strings.Contains(got, "worse") || !strings.Contains(got, x.summary) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

@@ -229,11 +229,7 @@ func (c *ConfigComparison) effectAt(e *Effect, n int) (EffectRow, bool) {
 		cell := r.Cell(arm)
 		known = known && cell.HasSE
 		se2 += w * w * cell.SE2
-		for i := range c.Lines {
-			if l := &c.Lines[i]; l.Config == arm && l.Metric.Name == r.Metric.Name && AxisConfig.fixed(l.Coordinate) == r.Coordinate {
-				multiplier = max(multiplier, l.Multiplier)
-			}
-		}
+		multiplier = max(multiplier, cell.multiplier)
 	}
 	if half := multiplier * math.Sqrt(se2) / pairs; known && half > 0 {
 		low, high := math.Exp(sum/pairs-half), math.Exp(sum/pairs+half)
@@ -261,6 +257,9 @@ func (c *ConfigComparison) summary() []string {
 	for i := range c.Rows {
 		r := &c.Rows[i]
 		for _, cell := range r.Cells {
+			if cell.Point != nil && cell.Verdict == Worse && cell.Arm != base {
+				out = append(out, fmt.Sprintf("%s is worse than %s at %s: %s (%s)", cell.Arm, base, rowPlace(r, c.Rows), FormatRatio(*cell.Relative, cell.Low, cell.High), FormatInterval(cell.Low, cell.High)))
+			}
 			if cell.Point != nil && cell.Practical != nil && cell.Practical.Worse {
 				out = append(out, fmt.Sprintf("%s is worse than %s at %s by the practical rule: %s", cell.Arm, base, rowPlace(r, c.Rows), strings.Join(cell.Practical.Reasons, "; ")))
 			}

@@ -123,16 +123,19 @@ func (a *Arms) judgePractical(base string, seconds []bench.Series, distributions
 			if c.Point == nil || c.Arm == base || c.Relative == nil || c.Flagged || from.Flagged {
 				continue
 			}
-			f := PracticalFigures{Ratio: c.Relative}
+			var f PracticalFigures
+			if c.Low == nil { // with an interval it is the test that speaks of the ratio
+				f.Ratio = c.Relative
+			}
 			if row.Metric.Name == bench.PrimaryMetric(row.Suite, row.Step) { // seconds and responses say nothing of memory
 				f.Seconds, f.BaseSlow, f.Slow = second(row, c.Arm), baseSlow, slowShare(row, c.Runs, distributions)
 			}
-			if row.Metric.Direction == bench.LowerBetter && *c.Relative > 0 {
+			if f.Ratio != nil && row.Metric.Direction == bench.LowerBetter && *c.Relative > 0 {
 				inverse := 1 / *c.Relative
 				f.Ratio = &inverse
 			}
 			p := JudgePractical(f)
-			if row.Metric.Direction == bench.LowerBetter && p.Worse && *f.Ratio < PracticalRatio {
+			if f.Ratio != nil && row.Metric.Direction == bench.LowerBetter && p.Worse && *f.Ratio < PracticalRatio {
 				p.Reasons[0] = fmt.Sprintf("%.3f times the base's %s", *c.Relative, row.Metric.Title)
 			}
 			c.Practical = &p

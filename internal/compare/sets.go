@@ -490,7 +490,7 @@ func setRow(at bench.Coordinate, version string, m bench.Metric, a, b []picked) 
 	r := SetRow{Coordinate: at, Version: version, Metric: m, A: &x.point, B: &y.point, SamplesA: x.samples, SamplesB: y.samples}
 	if x.multiplier == 0 || y.multiplier == 0 {
 		// The series cannot tell their noise; the repeats of the two sets may.
-		if n := stats.EstimateNoise([][]float64{x.logs, y.logs}); n.OK && n.SD > 0 {
+		if n := stats.RepeatNoise([][]float64{x.logs, y.logs}); n.OK && n.SD > 0 {
 			if half, ok := stats.RatioHalfWidth(n, 1, 1, Level); ok {
 				x.sd, y.sd = n.SD, n.SD
 				x.multiplier, y.multiplier = half/(n.SD*math.Sqrt2), half/(n.SD*math.Sqrt2)

@@ -34,6 +34,27 @@ const minRepeatDF = 4
 // with detected changes taken out. Points that were not measured are skipped.
 func EstimateNoise(points [][]float64) Noise { return Analyse(points, Options{}).Noise }
 
+// RepeatNoise returns the noise from the repeats of points alone: the pooled standard
+// deviation of the samples around the means of their points, which need have nothing to
+// do with each other. It is not OK with fewer than four degrees of freedom.
+func RepeatNoise(points [][]float64) Noise {
+	within, df := 0.0, 0.0
+	for _, p := range points {
+		mean := 0.0
+		for _, v := range p {
+			mean += v / float64(len(p))
+		}
+		for _, v := range p {
+			within += (v - mean) * (v - mean)
+		}
+		df += math.Max(float64(len(p)-1), 0)
+	}
+	if df < minRepeatDF {
+		return Noise{Method: NoNoise}
+	}
+	return Noise{SD: math.Sqrt(within / df), Method: FromRepeats, DF: df, OK: true}
+}
+
 // noise estimates the noise of a series whose versions carry block numbers.
 func (s *series) noise(label []int) Noise {
 	diffs := make([]float64, 0, neighbourLag*max(s.n-1, 0))
