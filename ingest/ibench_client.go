@@ -30,7 +30,8 @@ import (
 // interval are in µs and 0 where there were none. A client that died prints no
 // Done.
 
-// The columns that are read, by name. Others, known or not, are passed over.
+// The columns that are read, by name. The means since the start, t_ips, repeat
+// what the others say; what else there is is named in a warning.
 const (
 	clientLength   = iota // i_sec
 	clientTime            // t_sec
@@ -62,6 +63,7 @@ type ibenchClient struct {
 	options map[string]string // of the command line, without password
 
 	lengths, times []float64 // of the intervals, s
+	lines          []int     // where they stand
 	// rates of inserted and deleted rows and of queries, and the longest responses
 	// of each in µs, by interval.
 	rates, longest [3][]float64
@@ -72,35 +74,40 @@ type ibenchClient struct {
 	rowsPerQuery Measure
 	indexes      Measure // s
 	totals       string  // the line
+	totalsAt     int     // its number
 	elapsed      Measure // s
 	rate         Measure // rows per second
 	rateText     string
-	rows         float64
+	rows         Measure
 	done         bool
 	usage        Usage
 	lastLine     string // of those that are nothing known, for the reason of a failure
 	messages     []bench.Message
 	unread       int
-	sum          [sha256.Size]byte // of the lines
+	// What is odd about lines that are the client's, and how much more there is
+	// than is listed.
+	odd     []bench.Message
+	oddMore int
+	sum     [sha256.Size]byte // of the lines
 }
 
 // ibenchOperations are the operations in the order of [ibenchClient.rates].
 var ibenchOperations = [3]string{"insert", "delete", "query"}
 
-// clientHeader gives the place of each column of a header line; ok is false when
-// it is none.
-func clientHeader(line []byte) (places [clientColumns]int, n int, ok bool) {
+// clientHeader gives the columns of a header line and the place of each that is
+// read, -1 where it has none; ok is false when it is no header.
+func clientHeader(line []byte) (places [clientColumns]int, names []string, ok bool) {
 	if !hasPrefix(line, "i_sec\tt_sec\t") {
-		return places, 0, false
+		return places, nil, false
 	}
-	names := strings.Split(string(trimSpace(line)), "\t")
+	names = strings.Split(string(trimSpace(line)), "\t")
 	for i, name := range clientColumnNames {
 		places[i] = slices.Index(names, name)
 	}
-	if places[clientIPS] < 0 || len(names) > 64 {
-		return places, 0, false
+	if places[clientIPS] < 0 || len(names) > maxColumnsOfLine {
+		return places, nil, false
 	}
-	return places, len(names), true
+	return places, names, true
 }
 
 // isIBenchClient detects a client's output by its header, which stands near the
@@ -125,19 +132,40 @@ func isIBenchClient(in *input) bool {
 // maxColumnsOfLine is how many cells of an interval's line are looked at.
 const maxColumnsOfLine = 64
 
+// maxOddOfClient is how many of the odd lines of a client's output are listed.
+const maxOddOfClient = 20
+
+// strange notes what is odd about a line of the client's.
+func (c *ibenchClient) strange(line int, column, format string, args ...any) {
+	if len(c.odd) >= maxOddOfClient {
+		c.oddMore++
+		return
+	}
+	c.odd = append(c.odd, bench.Message{File: c.in.path, Line: line, Column: column, Text: fmt.Sprintf(format, args...)})
+}
+
+// oddities gives what is odd about the output, the number of what is not listed
+// last.
+func (c *ibenchClient) oddities() []bench.Message {
+	if c.oddMore == 0 {
+		return c.odd
+	}
+	return append(slices.Clip(c.odd), bench.Message{File: c.in.path, Text: fmt.Sprintf("and %d more odd cells and lines", c.oddMore)})
+}
+
 // parseClient reads a client's output.
 func parseClient(in *input) *ibenchClient {
 	c := &ibenchClient{in: in, responses: map[string]*clientTimes{}}
 	hash := sha256.New()
 	var places [clientColumns]int
-	columns := 0
-	var cut []byte // the beginning of a line that another process broke in two
+	var names []string // of the columns
+	var cut []byte     // the beginning of a line that another process broke in two
 	// Room for all intervals of common length.
 	room := len(in.text)/64 + 16
 	if room > 64 {
 		room = min(room, 1+bytes.Count(in.text, []byte("\n")))
 	}
-	c.lengths, c.times = make([]float64, 0, room), make([]float64, 0, room)
+	c.lengths, c.times, c.lines = make([]float64, 0, room), make([]float64, 0, room), make([]int, 0, room)
 	for i := range c.rates {
 		c.rates[i], c.longest[i] = make([]float64, 0, room), make([]float64, 0, room)
 	}
@@ -151,18 +179,26 @@ func parseClient(in *input) *ibenchClient {
 			continue
 		}
 		// Passwords are told to nobody, nor is it whether two are the same.
-		command := columns == 0 && bytes.Contains(line, []byte("iibench"))
+		command := names == nil && bytes.Contains(line, []byte("iibench"))
 		if !command {
 			hash.Write(line)
 			hash.Write([]byte{'\n'})
 		}
-		if len(line) == 0 {
+		if len(line) == 0 && cut == nil {
 			continue
 		}
 		if cut != nil {
-			line, cut = append(cut, line...), nil
+			// What was broken in two may have been whole but for its end of line.
+			if len(line) == 0 || names != nil && mayBeInterval(line, len(names)) && mayBeInterval(cut, len(names)) {
+				c.line(cut, number, names, &places)
+			} else {
+				line = append(cut, line...)
+			}
+			if cut = nil; len(line) == 0 {
+				continue
+			}
 		}
-		if line[0] >= '0' && line[0] <= '9' && columns > 0 && c.interval(line, columns, &places) {
+		if line[0] >= '0' && line[0] <= '9' && names != nil && c.interval(line, number, len(names), &places) {
 			continue
 		}
 		if i := bytes.Index(line, []byte("get_min_trxid")); i >= 0 {
@@ -177,18 +213,74 @@ func parseClient(in *input) *ibenchClient {
 			continue
 		}
 		if p, n, ok := clientHeader(line); ok {
-			places, columns = p, n
+			places, names = p, n
+			for _, name := range names {
+				if name != "t_ips" && !slices.Contains(clientColumnNames[:], name) {
+					c.strange(number, clip(name), "no such column is known; its figures are left out")
+				}
+			}
 			continue
 		}
-		if !c.words(trimSpace(line)) {
-			c.skip(number, line)
-		}
+		c.line(line, number, names, &places)
 	}
 	if len(cut) > 0 {
-		c.skip(0, cut)
+		c.line(cut, 0, names, &places)
 	}
 	hash.Sum(c.sum[:0])
 	return c
+}
+
+// line reads a line that is not plainly one of figures alone.
+func (c *ibenchClient) line(line []byte, number int, names []string, places *[clientColumns]int) {
+	if names != nil && mayBeInterval(line, len(names)) {
+		if !c.interval(line, number, len(names), places) {
+			c.oddInterval(line, number, names, places)
+		}
+		return
+	}
+	if !c.words(trimSpace(line), number) {
+		c.skip(number, line)
+	}
+}
+
+// mayBeInterval reports whether a line is one of an interval, whatever its cells
+// hold: as many cells as there are columns, or a number first and most of them.
+func mayBeInterval(line []byte, columns int) bool {
+	n := 1 + bytes.Count(line, []byte{'\t'})
+	if n == columns {
+		return true
+	}
+	first, _, _ := bytes.Cut(line, []byte{'\t'})
+	_, isNumber := parseNumber(first)
+	return isNumber && 2*n > columns
+}
+
+// oddInterval reads what can be read of an interval's line: cells that are no
+// figures are missing ones.
+func (c *ibenchClient) oddInterval(line []byte, number int, names []string, places *[clientColumns]int) {
+	cells := strings.Split(string(bytes.ToValidUTF8(line, nil)), "\t")
+	if len(cells) != len(names) {
+		c.strange(number, "", "the interval's line has %d cells, the header %d; left out", len(cells), len(names))
+		return
+	}
+	values := make([]float64, len(cells))
+	for i, cell := range cells {
+		v, ok := parseNumber([]byte(strings.TrimSpace(cell)))
+		if !ok || !(v >= 0 && v <= maxFigure) {
+			v = math.NaN()
+			if i != places[clientLength] && i != places[clientTime] {
+				c.strange(number, names[i], "not a figure: %q; left out", clip(cell))
+			}
+		}
+		values[i] = v
+	}
+	for _, column := range []int{clientLength, clientTime} {
+		if at := places[column]; math.IsNaN(values[at]) {
+			c.strange(number, names[at], "not a time: %q; nothing says where the interval belongs, it is left out", clip(cells[at]))
+			return
+		}
+	}
+	c.append(values, number, places)
 }
 
 // skip notes a line that is nothing known.
@@ -202,8 +294,8 @@ func (c *ibenchClient) skip(number int, line []byte) {
 }
 
 // interval reads the line of an interval; false when it is none.
-func (c *ibenchClient) interval(line []byte, columns int, places *[clientColumns]int) bool {
-	var cells [maxColumnsOfLine]float64
+func (c *ibenchClient) interval(line []byte, number, columns int, places *[clientColumns]int) bool {
+	var cells [maxColumnsOfLine]float64 // no header has more
 	n, start := 0, 0
 	for i := 0; i <= len(line); i++ {
 		if i < len(line) && line[i] != '\t' {
@@ -213,7 +305,7 @@ func (c *ibenchClient) interval(line []byte, columns int, places *[clientColumns
 			return false
 		}
 		v, ok := parseNumber(line[start:i])
-		if !ok || !(v >= 0 && v <= math.MaxInt64) {
+		if !ok || !(v >= 0 && v <= maxFigure) {
 			return false
 		}
 		cells[n] = v
@@ -222,40 +314,65 @@ func (c *ibenchClient) interval(line []byte, columns int, places *[clientColumns
 	if n != columns {
 		return false
 	}
+	c.append(cells[:n], number, places)
+	return true
+}
+
+// append adds an interval; cells that are missing are NaN.
+func (c *ibenchClient) append(cells []float64, number int, places *[clientColumns]int) {
 	var row [clientColumns]float64
 	for i, at := range places {
+		row[i] = math.NaN() // scripts before 2021 have fewer columns
 		if at >= 0 {
 			row[i] = cells[at]
 		}
 	}
-	c.lengths, c.times = append(c.lengths, row[clientLength]), append(c.times, row[clientTime])
+	if k := len(c.times) - 1; k >= 0 && c.times[k] == row[clientTime] {
+		if slices.EqualFunc(row[:], c.last[:], func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }) {
+			c.strange(number, "", "the interval that ends at %g s stands twice; counted once", c.times[k])
+		} else {
+			// A short interval at the end may round to the time of the one before.
+			c.strange(number, "", "a second interval that ends at %g s, as that of line %d does; left out of the figures by second", c.times[k], c.lines[k])
+			c.last = row
+		}
+		return
+	}
+	c.lengths, c.times, c.lines = append(c.lengths, row[clientLength]), append(c.times, row[clientTime]), append(c.lines, number)
 	for i := range c.rates {
 		c.rates[i] = append(c.rates[i], row[clientIPS+i])
 		c.longest[i] = append(c.longest[i], row[clientMaxI+i])
 	}
 	c.last = row
-	return true
 }
 
-// words reads a line of words; false when it is none that is known.
-func (c *ibenchClient) words(line []byte) bool {
-	text := string(line[:min(len(line), 400)])
+// words reads a line of words; false when it is none that is known. One that is
+// known and says what it should not is noted as odd.
+func (c *ibenchClient) words(line []byte, number int) bool {
+	text := string(bytes.ToValidUTF8(line[:min(len(line), 400)], nil))
+	read := func(what string, ok bool) bool {
+		if !ok {
+			c.strange(number, "", "%s not read: %q", what, clip(text))
+		}
+		return true
+	}
 	if label, rest, found := strings.Cut(text, " rt:"); found {
 		first, _, _ := strings.Cut(strings.ToLower(label), " ")
 		if !slices.Contains(ibenchOperations[:], first) {
 			return false
 		}
 		if strings.HasPrefix(strings.TrimSpace(rest), rtColumns[0]) {
-			return true
+			return read("the columns of response times are others than known:", slices.Equal(strings.Fields(rest), rtColumns[:]))
 		}
 		t, ok := parseClientTimes([]byte(rest))
-		if !ok {
-			return false
-		}
-		if known := c.responses[first]; known != nil {
-			known.add(t)
-		} else {
+		switch known := c.responses[first]; {
+		case !ok:
+			return read(first+" response times are", false)
+		case known == nil:
 			c.responses[first] = &t
+		case known.clients == 1 && known.counts == t.counts && known.longest == t.longest && t.longest > 0:
+			c.strange(number, "", "the %s response times stand twice; counted once", first)
+		default:
+			known.add(t)
 		}
 		return true
 	}
@@ -264,13 +381,23 @@ func (c *ibenchClient) words(line []byte) bool {
 		c.done = true
 	case strings.HasPrefix(text, "getmin "), strings.HasPrefix(text, "getmax "):
 	case strings.HasPrefix(text, "Totals: "):
-		return c.total(text)
+		if c.totals != "" {
+			if c.totals != text {
+				c.strange(number, "", "other totals than in line %d, which are kept: %q", c.totalsAt, clip(text))
+			}
+			return true
+		}
+		c.totals, c.totalsAt = text, number
+		return read("the totals are", c.total(text))
 	case strings.HasPrefix(text, "Created secondary indexes in "):
 		word, _ := nextWord([]byte(strings.TrimPrefix(text, "Created secondary indexes in ")))
 		c.indexes = measure(word, 1)
-		return c.indexes.Known
+		if c.indexes.Known = c.indexes.Known && c.indexes.Value >= 0 && c.indexes.Value <= maxFigure; !c.indexes.Known {
+			c.indexes = Measure{}
+		}
+		return read("the time of the secondary indexes is", c.indexes.Known)
 	case strings.HasPrefix(text, "Query thread"):
-		return c.queryThread(text)
+		return read("the queries of a thread are", c.queryThread(text))
 	default:
 		return c.usage.line(line)
 	}
@@ -283,19 +410,19 @@ func (c *ibenchClient) total(text string) bool {
 	if len(parts) < 3 {
 		return false
 	}
+	// A figure that is none leaves the others as they are.
 	word := func(part, unit string) (string, Measure) {
 		w, found := strings.CutSuffix(part, " "+unit)
-		if !found {
+		m := measure([]byte(w), 1)
+		if !found || !m.Known || m.Value < 0 || m.Value > maxFigure {
 			return "", Measure{}
 		}
-		return w, measure([]byte(w), 1)
+		return w, m
 	}
-	var rows Measure
 	_, c.elapsed = word(parts[0], "secs")
 	c.rateText, c.rate = word(parts[1], "rows/sec")
-	_, rows = word(parts[2], "rows")
-	c.totals, c.rows = text, rows.Value
-	return c.elapsed.Known && c.rate.Known && rows.Known
+	_, c.rows = word(parts[2], "rows")
+	return c.elapsed.Known && c.rate.Known && c.rows.Known
 }
 
 // queryThread reads "Query thread: 43504 queries, fetched/query(expected,
@@ -448,58 +575,108 @@ func withoutUserInfo(word, instead string) string {
 	return scheme + "://" + user + ":" + instead + rest[at:]
 }
 
-// slots places the intervals of a client at equal distances, those that are
-// missing marked by NaN. length is that of an interval, s.
-func (c *ibenchClient) slots() (rates, longest [3][]float64, length float64, err error) {
+// clientSlots holds the intervals of a client at equal distances, those that are
+// missing marked by NaN.
+type clientSlots struct {
+	rates, longest [3][]float64
+	start, length  float64 // end of the first and length of each, s
+}
+
+// slots places the intervals of a client, and notes those that are missing.
+func (c *ibenchClient) slots() (s clientSlots, err error) {
 	n := len(c.times)
 	if n == 0 {
-		return rates, longest, 0, nil
+		return s, nil
 	}
 	sorted := slices.Clone(c.lengths)
 	slices.Sort(sorted)
 	usual := sorted[n/2]
 	if usual <= 0 {
-		return rates, longest, 0, bench.Errorf(bench.KindInvalid, "%s: intervals of %g seconds", c.in.path, usual)
+		return s, bench.Errorf(bench.KindInvalid, "%s: intervals of %g seconds", c.in.path, usual)
 	}
-	before, used := 0.0, 0
+	before, used, first := 0.0, 0, 0
 	// All lines are there nearly always.
-	for i := range rates {
-		rates[i], longest[i] = make([]float64, 0, n), make([]float64, 0, n)
+	for i := range s.rates {
+		s.rates[i], s.longest[i] = make([]float64, 0, n), make([]float64, 0, n)
 	}
 	for k, t := range c.times {
 		if t < before {
-			return rates, longest, 0, bench.Errorf(bench.KindInvalid, "%s: t_sec %g follows %g: not the intervals of one client", c.in.path, t, before)
+			return s, bench.Errorf(bench.KindInvalid, "%s: line %d: t_sec %g follows %g: not the intervals of one client", c.in.path, c.lines[k], t, before)
 		}
 		// A slow interval fills several places; the clock drifts by little in each.
 		covered := max(1, int(math.Round(c.lengths[k]/usual)))
-		past := covered
-		if k > 0 {
-			past = max(covered, int(math.Round((t-before)/usual)))
+		gap := max(0, int(math.Round((t-before-c.lengths[k])/usual)))
+		if used += covered + gap; used > 4*n+64 {
+			return s, bench.Errorf(bench.KindInvalid, "%s: t_sec runs to %g in %d lines: most intervals are missing", c.in.path, c.times[n-1], n)
 		}
-		if used += past; used > 4*n+64 {
-			return rates, longest, 0, bench.Errorf(bench.KindInvalid, "%s: t_sec runs to %g in %d lines: most intervals are missing", c.in.path, c.times[n-1], n)
+		if gap > 0 {
+			c.strange(c.lines[k], "t_sec", "%d intervals before the one that ends at %g s are missing", gap, t)
 		}
-		for i := range rates {
-			for range past - covered {
-				rates[i], longest[i] = append(rates[i], math.NaN()), append(longest[i], math.NaN())
+		for i := range s.rates {
+			for range gap {
+				s.rates[i], s.longest[i] = append(s.rates[i], math.NaN()), append(s.longest[i], math.NaN())
 			}
 			for range covered - 1 {
-				rates[i], longest[i] = append(rates[i], c.rates[i][k]), append(longest[i], math.NaN())
+				s.rates[i], s.longest[i] = append(s.rates[i], c.rates[i][k]), append(s.longest[i], math.NaN())
 			}
 			top := c.longest[i][k]
 			if top == 0 {
 				top = math.NaN() // no statement ended in the interval
 			}
-			rates[i], longest[i] = append(rates[i], c.rates[i][k]), append(longest[i], top)
+			s.rates[i], s.longest[i] = append(s.rates[i], c.rates[i][k]), append(s.longest[i], top)
+		}
+		if k == 0 {
+			first = covered + gap
 		}
 		before = t
 	}
-	length = usual
-	if k := len(rates[0]); k > 1 && n > 1 {
-		length = (c.times[n-1] - c.times[0]) / float64(k-max(1, int(math.Round(c.lengths[0]/usual))))
+	s.length = usual
+	if k := len(s.rates[0]); k > first {
+		s.length = (c.times[n-1] - c.times[0]) / float64(k-first)
 	}
-	if !(length > 0) {
-		length = usual
+	if !(s.length > 0) {
+		s.length = usual
 	}
-	return rates, longest, length, nil
+	s.start = c.times[0] - s.length*float64(first-1)
+	c.ending(usual)
+	return s, nil
+}
+
+// ending notes where the last interval and the totals do not fit.
+func (c *ibenchClient) ending(usual float64) {
+	end := c.times[len(c.times)-1]
+	if c.elapsed.Known && c.elapsed.Value-c.indexes.Value-end > 1.5*usual {
+		c.strange(c.totalsAt, "", "the totals are of %g s, the last interval ends at %g s", c.elapsed.Value, end)
+	}
+}
+
+// doubts notes where the totals contradict themselves or the intervals.
+func (c *ibenchClient) doubts(inserting bool) {
+	elapsed, rate, rows := c.elapsed, c.rate, c.rows
+	switch {
+	case !elapsed.Known || !rate.Known || !rows.Known:
+	case rows.Value == 0 && rate.Value == 0:
+		if inserting {
+			c.strange(c.totalsAt, "", "the totals say that no row was inserted")
+		}
+	case elapsed.Value == 0 || rate.Value == 0:
+		c.strange(c.totalsAt, "", "the totals contradict themselves: %s; their rate is left out", clip(c.totals))
+		c.rate = Measure{}
+	default:
+		low := rows.Value / (elapsed.Value + elapsed.Resolution/2)
+		high := math.Inf(1)
+		if least := elapsed.Value - elapsed.Resolution/2; least > 0 {
+			high = rows.Value / least
+		}
+		if rate.Value+rate.Resolution < low || rate.Value-rate.Resolution > high {
+			c.strange(c.totalsAt, "", "the totals contradict themselves: %g rows in %g s are %.1f rows/sec, printed are %g, which are kept", rows.Value, elapsed.Value, rows.Value/elapsed.Value, rate.Value)
+		}
+	}
+	last := c.last[clientRows]
+	if len(c.times) > 0 && rows.Known && !math.IsNaN(last) && last != rows.Value {
+		c.strange(c.totalsAt, "", "the last interval counts %g rows, the totals %g", last, rows.Value)
+	}
+	if c.done && c.totals == "" {
+		c.strange(0, "", "the output has no totals")
+	}
 }

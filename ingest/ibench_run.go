@@ -388,6 +388,12 @@ func (s *ibenchStepFiles) result(label string) (bench.Result, error) {
 	if err != nil {
 		return bench.Result{}, err
 	}
+	for _, c := range s.clients {
+		if r.State == bench.StateOK {
+			c.doubts(inserting)
+		}
+		r.Warnings = append(r.Warnings, c.oddities()...)
+	}
 	if r.State != bench.StateOK {
 		return r, nil // figures of what did not end well say nothing
 	}
@@ -469,18 +475,17 @@ func (s *ibenchStepFiles) series(r *bench.Result) (deciding []float64, err error
 	start, length := 0.0, 0.0
 	most := 0
 	for _, c := range s.clients {
-		cr, cl, l, err := c.slots()
+		slots, err := c.slots()
 		if err != nil {
 			return nil, err
 		}
-		if n := len(cr[0]); n > most {
-			most, start, length = n, c.times[0], l
-			start -= l * float64(max(1, int(math.Round(c.lengths[0]/l)))-1)
+		if n := len(slots.rates[0]); n > most {
+			most, start, length = n, slots.start, slots.length
 		}
 		for i := range rates {
-			rates[i] = sumUp(rates[i], cr[i], func(a, b float64) float64 { return a + b })
+			rates[i] = sumUp(rates[i], slots.rates[i], func(a, b float64) float64 { return a + b })
 			// Where one client had no statement the others' count.
-			longest[i] = sumUp(longest[i], cl[i], func(a, b float64) float64 {
+			longest[i] = sumUp(longest[i], slots.longest[i], func(a, b float64) float64 {
 				switch {
 				case math.IsNaN(a):
 					return b
@@ -514,7 +519,7 @@ func (s *ibenchStepFiles) series(r *bench.Result) (deciding []float64, err error
 // printed them, of several the sums.
 func (s *ibenchStepFiles) deciding(i int, sums []float64) []float64 {
 	if len(s.clients) == 1 {
-		return s.clients[0].rates[i]
+		sums = s.clients[0].rates[i]
 	}
 	return slices.DeleteFunc(slices.Clone(sums), math.IsNaN)
 }
@@ -563,14 +568,21 @@ func (s *ibenchStepFiles) totals(r *bench.Result, inserting bool) {
 		return
 	}
 	var elapsed, indexes, perQuery Measure
-	rows, rate, queries, deletes, qps := 0.0, 0.0, 0.0, 0.0, 0.0
-	for _, c := range s.clients {
+	queries, deletes, qps := 0.0, 0.0, 0.0
+	rows, rate := s.clients[0].rows, s.clients[0].rate
+	for i, c := range s.clients {
 		elapsed = larger(elapsed, c.elapsed)
 		indexes = larger(indexes, c.indexes)
 		perQuery = larger(perQuery, c.rowsPerQuery)
-		rows += c.rows
-		rate += c.rate.Value
-		queries += math.Max(c.queries, c.last[clientQueries])
+		if i > 0 {
+			rows, rate = together(rows, c.rows), together(rate, c.rate)
+		}
+		// What a last interval does not say is NaN, and the sum with it.
+		counted := c.last[clientQueries]
+		if c.queries > 0 && !(counted > c.queries) {
+			counted = c.queries
+		}
+		queries += counted
 		deletes += c.last[clientTotalDPS]
 		qps += c.last[clientTotalQPS]
 	}
@@ -581,12 +593,13 @@ func (s *ibenchStepFiles) totals(r *bench.Result, inserting bool) {
 	}
 	set("elapsed_s", elapsed, "secs")
 	set("index_create_s", indexes, "Created secondary indexes")
-	operations := Measure{Value: rows, Resolution: 1, Known: true}
+	operations := rows
 	if !inserting {
-		operations.Value = queries
+		operations = Measure{Value: queries, Known: true}
 		set("qps", Measure{Value: qps, Resolution: 1, Known: true}, "t_qps")
 		set("rows_per_query", perQuery, "fetched/query")
 	}
+	operations.Resolution = 1
 	set("operations", operations, "rows")
 	if slices.ContainsFunc(r.TimeSeries, func(t bench.TimeSeries) bool { return t.Name == "dps" }) {
 		set("deletes_per_s", Measure{Value: deletes, Resolution: 1, Known: true}, "t_dps")
@@ -596,11 +609,16 @@ func (s *ibenchStepFiles) totals(r *bench.Result, inserting bool) {
 		// step means: rows indexed per second.
 		return
 	}
-	ips := Measure{Value: rate, Resolution: s.clients[0].rate.Resolution, Known: true}
-	if len(s.clients) > 1 && elapsed.Value > 0 {
-		ips = Measure{Value: rows / elapsed.Value, Resolution: rows / elapsed.Value * elapsed.Resolution / elapsed.Value, Known: true}
+	ips := rate
+	if len(s.clients) > 1 && rows.Known && elapsed.Value > 0 {
+		ips = Measure{Value: rows.Value / elapsed.Value, Resolution: rows.Value / elapsed.Value * elapsed.Resolution / elapsed.Value, Known: true}
 	}
 	set("ips", ips, "rows/sec")
+}
+
+// together adds two measures; the sum is known where both are.
+func together(a, b Measure) Measure {
+	return Measure{Value: a.Value + b.Value, Resolution: math.Max(a.Resolution, b.Resolution), Known: a.Known && b.Known}
 }
 
 // larger gives the larger of two measures, the known one of others.
@@ -671,9 +689,6 @@ func (s *ibenchStepFiles) remarks(r *bench.Result) {
 			if n := c.last[column]; n > 0 {
 				say(c.in.path, "%g %s statements failed: their work was not done, yet they count", n, ibenchOperations[i])
 			}
-		}
-		if c.last[clientRows] != c.rows {
-			say(c.in.path, "the last interval counts %g rows, the totals %g", c.last[clientRows], c.rows)
 		}
 	}
 	if n := len(s.clients); n > 0 && s.summary == nil && s.dop > n {
