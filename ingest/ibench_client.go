@@ -184,19 +184,16 @@ func parseClient(in *input) *ibenchClient {
 			hash.Write(line)
 			hash.Write([]byte{'\n'})
 		}
-		if len(line) == 0 && cut == nil {
+		if len(line) == 0 {
 			continue
 		}
 		if cut != nil {
-			// What was broken in two may have been whole but for its end of line.
-			if len(line) == 0 || names != nil && mayBeInterval(line, len(names)) && mayBeInterval(cut, len(names)) {
-				c.line(cut, number, names, &places)
+			if names != nil && bytes.Count(cut, []byte{'\t'}) == len(names)-1 && (mayBeInterval(line, len(names)) || !isDigits(line)) {
+				c.line(cut, number, names, &places) // it was whole but for its end of line
 			} else {
 				line = append(cut, line...)
 			}
-			if cut = nil; len(line) == 0 {
-				continue
-			}
+			cut = nil
 		}
 		if line[0] >= '0' && line[0] <= '9' && names != nil && c.interval(line, number, len(names), &places) {
 			continue
@@ -254,6 +251,9 @@ func mayBeInterval(line []byte, columns int) bool {
 	_, isNumber := parseNumber(first)
 	return isNumber && 2*n > columns
 }
+
+// isDigits reports whether a line may be the end of a number.
+func isDigits(line []byte) bool { return len(bytes.Trim(trimSpace(line), "0123456789.")) == 0 }
 
 // oddInterval reads what can be read of an interval's line: cells that are no
 // figures are missing ones.
