@@ -328,6 +328,8 @@ func (b configsBuilder) stepCell(r *compare.ArmRow, arm string) view.HeatCell {
 		cell.Href = ""
 	}
 	switch {
+	case c.Relative == nil && !b.in.Given.Absolute && baseIsZero(r, b.a.base):
+		cell.Text, cell.Class = compare.BaseIsZero, "x"
 	case c.Relative == nil:
 		cell.Text, cell.Class = compare.FormatShort(c.Value), "x"
 	case b.in.Given.Absolute:
@@ -339,6 +341,12 @@ func (b configsBuilder) stepCell(r *compare.ArmRow, arm string) view.HeatCell {
 		cell.Class = "isb"
 	}
 	return cell
+}
+
+// baseIsZero tells whether what a row would be divided by is 0.
+func baseIsZero(r *compare.ArmRow, base string) bool {
+	c := r.Cell(base)
+	return c != nil && c.Value == 0
 }
 
 // cellTitle has every figure of a cell.

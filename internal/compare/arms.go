@@ -165,8 +165,7 @@ func (r *ArmRow) pool(base string) {
 		}
 		use(from)
 		use(c)
-		half := multiplier * math.Sqrt(from.SE2+c.SE2)
-		low, high := math.Exp(c.Log-from.Log-half), math.Exp(c.Log-from.Log+half)
+		low, high := hull(*c.Relative, c.Log-from.Log, multiplier*math.Sqrt(from.SE2+c.SE2))
 		c.Low, c.High = &low, &high
 		c.Verdict = Judge(*c.Point, r.Metric.Direction)
 	}

@@ -60,7 +60,8 @@ type Point struct {
 	HasLog, HasSE bool
 	// Relative is Value / base value; nil without base, with a base of 0, where
 	// Value is missing, or where no number is large enough. Low and High are the
-	// interval of the ratio by all samples, nil when the noise cannot be known.
+	// interval of the ratio by all samples, stretched to Relative where that lies
+	// outside, nil when the noise cannot be known.
 	Relative, Low, High *float64
 	Runs                []int64
 	Started             bench.LocalTime // of the first sample
@@ -513,10 +514,18 @@ func (l *Line) divide(p *Point, from *Line, b *Point) {
 		return
 	}
 	if half, ok := l.halfWidth(p, from, b); ok && p.HasLog {
-		if lo, hi := math.Exp(p.Log-b.Log-half), math.Exp(p.Log-b.Log+half); !math.IsInf(hi, 0) {
+		if lo, hi := hull(r, p.Log-b.Log, half); !math.IsInf(hi, 0) {
 			p.Low, p.High = &lo, &hi
 		}
 	}
+}
+
+// hull gives the interval of a ratio by all samples, from its ln and half width,
+// stretched to the ratio that is shown, which is that of medians. Of repeats that are
+// skewed or fall into two groups the two may say opposite things: then neither is
+// told from 1.00.
+func hull(shown, log, half float64) (low, high float64) {
+	return min(math.Exp(log-half), shown), max(math.Exp(log+half), shown)
 }
 
 // halfWidth gives the half width in ln of the interval of p over b, which may

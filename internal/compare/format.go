@@ -87,6 +87,10 @@ func significant(v float64) string {
 // FormatFull shows a figure with all its digits and thousands grouped by
 // commas: 1,671,040.
 func FormatFull(v float64) string {
+	// What is beyond 15 digits is of binary arithmetic: a median of 998.0 and 998.2.
+	if r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64); err == nil {
+		v = r
+	}
 	s := strconv.FormatFloat(v, 'f', -1, 64)
 	neg := strings.HasPrefix(s, "-")
 	s = strings.TrimPrefix(s, "-")

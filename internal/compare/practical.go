@@ -26,7 +26,7 @@ const (
 
 // PracticalRule says the rule in words, for pages and answers.
 const PracticalRule = "a practical rule, not a test: worse where the rate is below 0.95 of the base's, or the rate of the 99th-percentile second below 0.8, " +
-	"or the share of responses over 4 ms grew more than threefold and is over 0.1 %"
+	"or the share of responses over 4 ms (of inserts where a step is judged by rows, else of queries) grew more than threefold and is over 0.1 %"
 
 // PracticalFigures is what the rule looks at; nil is what was not measured.
 type PracticalFigures struct {

@@ -173,6 +173,7 @@ type SetRow struct {
 	// Score is the effect in units of its standard error, 0 where the noise is
 	// unknown or either must not be compared.
 	Score float64
+	half  float64 // half width in ln of the interval, 0 when unknown
 }
 
 // Flagged reports whether a row must not be compared.
@@ -189,10 +190,14 @@ type SetOnly struct {
 
 // SetMean is the geometric mean over rows whose metrics have one direction.
 type SetMean struct {
-	Direction                bench.Direction
-	Rows                     int
-	Ratio                    float64
-	Low, High                *float64 // by all samples, from the noise of the rows; nil where any is unknown
+	Direction bench.Direction
+	Rows      int
+	Ratio     float64
+	// Low and High are by all samples, nil where the noise of any row is unknown.
+	// Noise is taken to be common to all rows: steps of the same runs share the state
+	// of their host, and no sample tells how much. Rows that are independent have a
+	// narrower interval than this.
+	Low, High                *float64
 	Better, Worse, Undecided int
 	NoVerdict                int // noise unknown, or the metric has no better side and did not move
 	Moved                    int
@@ -506,6 +511,7 @@ func setRow(at bench.Coordinate, version string, m bench.Metric, a, b []picked) 
 	line := Line{Multiplier: y.multiplier}
 	if x.point.HasLog {
 		line.divide(r.B, &Line{Multiplier: x.multiplier}, r.A)
+		r.half, _ = line.halfWidth(r.B, &Line{Multiplier: x.multiplier}, r.A)
 	}
 	if r.Flagged() {
 		r.B.Low, r.B.High = nil, nil
@@ -559,7 +565,7 @@ func (c *SetComparison) means() []SetMean {
 	var out []SetMean
 	for _, d := range []bench.Direction{bench.HigherBetter, bench.LowerBetter, bench.Neutral} {
 		m := SetMean{Direction: d}
-		shown, sum, se2, multiplier, known, seen := 0.0, 0.0, 0.0, 0.0, true, false
+		shown, sum, half, known, seen := 0.0, 0.0, 0.0, true, false
 		for i := range c.Rows {
 			r := &c.Rows[i]
 			if r.Metric.Direction != d {
@@ -586,11 +592,8 @@ func (c *SetComparison) means() []SetMean {
 			default:
 				m.NoVerdict++
 			}
-			if r.A.HasSE && r.B.HasSE && r.B.Low != nil && *r.B.Low > 0 {
-				se2 += r.A.SE2 + r.B.SE2
-				if se := math.Sqrt(r.A.SE2 + r.B.SE2); se > 0 {
-					multiplier = max(multiplier, (log-math.Log(*r.B.Low))/se)
-				}
+			if r.A.HasSE && r.B.HasSE && r.half > 0 {
+				half += r.half
 			} else {
 				known = false
 			}
@@ -601,8 +604,8 @@ func (c *SetComparison) means() []SetMean {
 		if m.Rows > 0 {
 			n := float64(m.Rows)
 			m.Ratio = math.Exp(shown / n)
-			if half := multiplier * math.Sqrt(se2) / n; known && half > 0 {
-				low, high := math.Exp(sum/n-half), math.Exp(sum/n+half)
+			if known && half > 0 {
+				low, high := hull(m.Ratio, sum/n, half/n)
 				m.Low, m.High = &low, &high
 			}
 		}

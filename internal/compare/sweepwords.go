@@ -53,11 +53,12 @@ func (c *SweepComparison) Summary() []string {
 	var out []string
 	option := c.Sweep.Option.String()
 	label := func(name string) string { return c.Sweep.Arm(name).Label(c.Sweep.Option) }
-	known, ranked, flagged := false, 0, 0
+	known, repeated, ranked, flagged := false, false, 0, 0
 	most := map[string]int{}
 	for i := range c.Rows {
 		r := &c.Rows[i]
 		known = known || r.Known()
+		repeated = repeated || slices.ContainsFunc(r.Cells, func(x ArmCell) bool { return x.Point != nil && x.N > 1 })
 		flagged += map[bool]int{true: 1}[slices.ContainsFunc(r.Cells, func(x ArmCell) bool { return x.Point != nil && x.Flagged })]
 		if r.Best == "" {
 			continue
@@ -105,7 +106,11 @@ func (c *SweepComparison) Summary() []string {
 		}
 		out = append(out, text+".")
 	}
-	if !known && ranked > 0 {
+	switch {
+	case known || ranked == 0:
+	case repeated:
+		out = append(out, "Too few repeats: no interval can be given, and small differences may be noise.")
+	default:
 		out = append(out, "One run per value: no interval can be given, and small differences may be noise.")
 	}
 	switch {

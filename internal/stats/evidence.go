@@ -9,14 +9,16 @@ type Estimate struct {
 	OK           bool
 }
 
-// reach is how many measured versions on a side are compared: more would run into other
-// changes, fewer would carry the noise of single runs.
+// reach is how many measured versions on a side are compared at most: more would run into
+// other changes, fewer carry the noise of single runs.
 const reach = 3
 
 // EffectAt returns how far a series moves at the place of a change that was found in
 // another: from is the position in points of the last version before it, to that of the
 // first changed one, back that of the first one after a spike, −1 for a change that lasts.
-// Up to three measured versions on either side are compared, by all their samples. run is
+// Up to three measured versions on either side are compared, by all their samples: as many
+// as agree with those nearer to the place, within their 95 % interval, since this series may
+// have changes of its own. run is
 // the half width of the interval around a single sample (ln units), so that of the mean
 // of m samples is run/√m; where it is 0 the noise is not known.
 func EffectAt(points [][]float64, run float64, from, to, back int) Estimate {
@@ -25,12 +27,14 @@ func EffectAt(points [][]float64, run float64, from, to, back int) Estimate {
 		end = back
 	}
 	var before, after sums
-	before.down(points, from, reach)
+	before.down(points, from, run)
 	if back >= 0 {
 		// A spike is out and back: it is compared with what is on both sides of it.
-		before.up(points, back, len(points), reach)
+		var later sums
+		later.up(points, back, len(points), run)
+		before.n, before.sum = before.n+later.n, before.sum+later.sum
 	}
-	after.up(points, to, end, reach)
+	after.up(points, to, end, run)
 	if before.n == 0 || after.n == 0 || run <= 0 {
 		return Estimate{}
 	}
@@ -53,21 +57,39 @@ func (s *sums) add(p []float64) {
 	s.n += len(p)
 }
 
-func (s *sums) down(points [][]float64, from, versions int) {
-	for i := min(from, len(points)-1); i >= 0 && versions > 0; i-- {
-		if len(points[i]) > 0 {
-			s.add(points[i])
-			versions--
+// agrees tells whether a version does not differ from those added before it.
+func (s *sums) agrees(p []float64, run float64) bool {
+	if s.n == 0 {
+		return true
+	}
+	var one sums
+	one.add(p)
+	return math.Abs(one.mean()-s.mean()) <= run*math.Sqrt(1/float64(s.n)+1/float64(one.n))
+}
+
+func (s *sums) down(points [][]float64, from int, run float64) {
+	for i, versions := min(from, len(points)-1), 0; i >= 0 && versions < reach; i-- {
+		if len(points[i]) == 0 {
+			continue
 		}
+		if !s.agrees(points[i], run) {
+			return
+		}
+		s.add(points[i])
+		versions++
 	}
 }
 
-func (s *sums) up(points [][]float64, first, end, versions int) {
-	for i := max(first, 0); i < end && i < len(points) && versions > 0; i++ {
-		if len(points[i]) > 0 {
-			s.add(points[i])
-			versions--
+func (s *sums) up(points [][]float64, first, end int, run float64) {
+	for i, versions := max(first, 0), 0; i < end && i < len(points) && versions < reach; i++ {
+		if len(points[i]) == 0 {
+			continue
 		}
+		if !s.agrees(points[i], run) {
+			return
+		}
+		s.add(points[i])
+		versions++
 	}
 }
 

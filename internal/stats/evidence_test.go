@@ -7,12 +7,12 @@ import (
 
 func TestEffectAtComparesWhatIsAround(t *testing.T) {
 	t.Parallel()
-	const known = 0.02 // half width of the interval around one sample
+	const known = 200.0 // half width of the interval around one sample: all agree
 	points := [][]float64{{50}, {1}, {2}, nil, {3, 3}, {10}, {12}, nil, {14}, {90}}
 	// Up to three measured versions before (1, 2, 3, 3) and after (10, 12, 14).
 	e := EffectAt(points, known, 4, 5, -1)
 	want := 12 - 9.0/4
-	half := 0.02 * math.Sqrt(1.0/4+1.0/3)
+	half := known * math.Sqrt(1.0/4+1.0/3)
 	if !e.OK || math.Abs(e.Effect-want) > 1e-12 || math.Abs(e.Half-half) > 1e-12 {
 		t.Errorf("step: %+v, want %v ± %v", e, want, half)
 	}
@@ -30,6 +30,32 @@ func TestEffectAtComparesWhatIsAround(t *testing.T) {
 		if e.OK {
 			t.Errorf("%s: %+v", name, e)
 		}
+	}
+}
+
+// A series may have changes of its own near the place: versions beyond them are left
+// out, on every side.
+func TestEffectAtStopsAtChangesOfTheSeriesItself(t *testing.T) {
+	t.Parallel()
+	const known = 0.03
+	// Rose by a tenth at the third version; nothing at the fourth, where another one changed.
+	own := [][]float64{{0}, {0.01}, {0.10}, {0.105}, {0.095}, {0.1}}
+	e := EffectAt(own, known, 2, 3, -1)
+	if want := (0.105+0.095+0.1)/3 - 0.10; !e.OK || math.Abs(e.Effect-want) > 1e-12 {
+		t.Errorf("%+v, want %v: the rise before it is not of this place", e, want)
+	}
+	// A spike elsewhere at the fourth version only: no spike here.
+	e = EffectAt(own, known, 2, 3, 4)
+	if want := 0.105 - (0.10+0.095+0.1)/3; !e.OK || math.Abs(e.Effect-want) > 1e-12 {
+		t.Errorf("%+v, want %v", e, want)
+	}
+	if got := Sight(0.1, e); got != NotSeen {
+		t.Errorf("%s", got)
+	}
+	// After it falls again.
+	e = EffectAt([][]float64{{0}, {0.01}, {-0.2}, {-0.21}, {0}}, known, 1, 2, -1)
+	if want := -0.205 - 0.005; !e.OK || math.Abs(e.Effect-want) > 1e-12 {
+		t.Errorf("%+v, want %v", e, want)
 	}
 }
 

@@ -69,7 +69,8 @@ export function short(v: number): string {
 
 /** All digits, thousands grouped: 1,671,040. */
 export function full(v: number): string {
-  const [whole = "", frac] = plain(Math.abs(v)).split(".");
+  // What is beyond 15 digits is of binary arithmetic.
+  const [whole = "", frac] = plain(Number(Math.abs(v).toPrecision(15))).split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return (v < 0 ? minus : "") + grouped + (frac === undefined ? "" : "." + frac);
 }

@@ -69,7 +69,8 @@ export function divide(figure: Figure, line: Line, base: Base, versions: readonl
     if (se2 === null || baseSE2 === null) return { relative, low: null, high: null };
     const half = Math.max(line.multiplier, source.multiplier) * Math.sqrt(se2 + baseSE2);
     const log = logAt(line, i) - logAt(source, at);
-    return { relative, low: Math.exp(log - half), high: Math.exp(log + half) };
+    // Stretched to the ratio that is shown: of skewed repeats medians and means may say opposite things.
+    return { relative, low: Math.min(Math.exp(log - half), relative), high: Math.max(Math.exp(log + half), relative) };
   });
 }
 

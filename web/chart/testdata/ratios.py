@@ -8,7 +8,7 @@ It shares no code with either of them. Samples go in; medians, noise, ratios, in
               of freedom for it, or too few versions to know it (how it is estimated without repeats is not tested here)
   multiplier  97.5 % quantile of Student's t with the degrees of freedom of the noise
   interval    exp(m - base m -+ multiplier sqrt(noise^2/n + base noise^2/base n)), m the mean of ln of the samples: by all of
-              them, not by the medians whose ratio it is about
+              them, not by the medians whose ratio it is about, but stretched to that where it lies outside
 The printed forms are rounded from the exact binary value, ties to even, which is what Python's decimal does.
 """
 import json
@@ -105,7 +105,7 @@ def format_short(v):
 
 
 def format_full(v):
-    s = format(Decimal(repr(float(v))), "f")
+    s = format(Decimal("%.15g" % v), "f")  # what is beyond 15 digits is of binary arithmetic
     whole, _, frac = s.lstrip("-").partition(".")
     frac = frac.rstrip("0")
     out = f"{int(whole):,}" + ("." + frac if frac else "")
@@ -133,6 +133,12 @@ CASES = [
         "lines": [("gcc", [("9.0.0", [50.5, 50.0, 51.5, 49.5, 50.75]), ("9.2.0", [51.25]), ("9.5.0", [48.5])]),
                   ("clang", [("9.2.0", [60.0, 60.5, 59.0, 61.0, 60.25]), ("9.3.0", [61.5]), ("9.5.0", [59.5])])],
         "bases": [("9.0.0", ""), ("9.2.0", ""), ("", "gcc")],
+    },
+    {
+        "name": "skewed repeats, whose medians and means disagree",
+        "lines": [("gcc", [("9.0.0", [1000.0, 1001.0, 999.0, 1000.5, 500.0, 501.0, 1002.0]),
+                           ("9.1.0", [960.0, 961.0, 959.0, 960.5, 2000.0, 2001.0, 962.0])])],
+        "bases": [("9.0.0", ""), ("9.1.0", "")],
     },
     {
         "name": "too few points to know the noise",
@@ -205,6 +211,7 @@ def run_case(case):
                 elif p["se2"] is not None and b["se2"] is not None:
                     half = max(line["multiplier"], source["multiplier"]) * math.sqrt(p["se2"] + b["se2"])
                     lo, hi = (math.exp(p["m"] - b["m"] + s * half) for s in (-1, 1))
+                    lo, hi = min(lo, r), max(hi, r)  # stretched to the ratio shown
                 row.append({"relative": r, "low": lo, "high": hi, "text": format_ratio(r, lo, hi),
                             "interval": format_interval(lo, hi), "percent": format_percent(r),
                             "verdicts": [verdict(r, lo, hi, p["flagged"], d) for d in ("higher", "lower", "neutral")]})
@@ -218,7 +225,7 @@ RATIOS = [(0.125, None, None), (1.125, None, None), (1.375, None, None), (0.935,
 PERCENTS = [1.0, 0.93, 1.041, 0.9995, 1.0005, 0.99949, 1.00049, 0.845, 2.0, 0.0, 0.257]
 SHORTS = [0, 2069271, 233175, 999499, 999500, 9999.4, 9999.5, 10000, 1.5, 0.0123, 9.996, 99.96, 999.6, 1e9, 123456789, -42.5, 7,
           0.00099996, 5.0e-7, 48.25, 12.5, 0.125]
-FULLS = [0, 1671040, 233175, 999, 1000, 12.5, 1234567.875, -1234.5, 0.1, 3, 1e15, 48.123456]
+FULLS = [998.0999999999999, 944.9000000000001, 0, 1671040, 233175, 999, 1000, 12.5, 1234567.875, -1234.5, 0.1, 3, 1e15, 48.123456]
 
 out = {
     "note": "made by ratios.py; do not edit",
