@@ -1,9 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -90,26 +92,40 @@ func baseFirst(lines []compare.Line, base string) {
 func (q chartsQuery) resolveBuilds(coordinates []bench.CoordinateInfo) (chartsQuery, bool) {
 	at := compilersAt(coordinates)
 	several := slices.DeleteFunc(slices.Clone(coordinates), func(c bench.CoordinateInfo) bool { return len(at[placeOf(c.Coordinate)]) < 2 })
+	among := several
 	r, found := q.resolve(several)
 	if !found {
+		among = coordinates
 		if r, found = q.resolve(coordinates); !found {
 			return r, false
 		}
 	}
-	r.Servers, r.Workloads, r.Configs = r.Servers[:1], r.Workloads[:1], r.Configs[:1]
-	r.Clients = r.Clients[:1]
-	if len(q.Compilers) == 0 {
-		r.Compilers = nil
-		for _, c := range coordinates {
-			if p := placeOf(c.Coordinate); p == r.place() {
-				r.Compilers = at[p]
-			}
-		}
-		if r.Compilers == nil { // several of a dimension were given, and the first of each do not meet
-			return r, false
+	// Of several values of a dimension the place with most samples is shown.
+	samples := map[place]int{}
+	for _, c := range among {
+		if slices.Contains(r.Servers, c.Server) && slices.Contains(r.Workloads, c.Workload) && slices.Contains(r.Configs, c.Config) &&
+			slices.Contains(r.Clients, c.Clients) && c.System == r.System && c.Suite == r.Suite {
+			samples[placeOf(c.Coordinate)] += c.Samples
 		}
 	}
+	var shown place
+	for p, n := range samples {
+		if most := samples[shown]; n > most || n == most && comparePlaces(p, shown) < 0 {
+			shown = p
+		}
+	}
+	if samples[shown] == 0 {
+		return r, false
+	}
+	r.Servers, r.Workloads, r.Configs, r.Clients = []string{shown.Server}, []string{shown.Workload}, []string{shown.Config}, []int{shown.Clients}
+	if len(q.Compilers) == 0 {
+		r.Compilers = at[shown]
+	}
 	return r, true
+}
+
+func comparePlaces(a, b place) int {
+	return cmp.Or(strings.Compare(a.Server, b.Server), strings.Compare(a.Workload, b.Workload), strings.Compare(a.Config, b.Config), cmp.Compare(a.Clients, b.Clients))
 }
 
 // place is that of a query with one value of each dimension.

@@ -189,6 +189,22 @@ func TestBuildsAreComparedWhereSeveralCompilersWere(t *testing.T) {
 	}
 }
 
+func TestOfSeveralServersTheOneThatCanBeComparedIsShown(t *testing.T) {
+	t.Parallel()
+	source := buildsSource(t)
+	for i := range source.series {
+		if source.series[i].Server == "c2" { // what was run elsewhere need not have been run alike
+			source.series[i].Clients = 1
+		}
+	}
+	h := newHandler(t, source)
+	for _, query := range []string{"server=c2&server=arm", "server=arm&server=c2"} {
+		if got := text(page(t, h, "/compilers?system=rocksdb&"+query), ".meta"); !strings.HasPrefix(got, "server arm, cached, 8 clients") {
+			t.Errorf("%s: %q", query, got)
+		}
+	}
+}
+
 // figureBlock is what the script reads of a chart.
 type figureBlock struct {
 	Step   string `json:"step"`

@@ -26,20 +26,30 @@ func EffectAt(points [][]float64, run float64, from, to, back int) Estimate {
 	if back >= 0 {
 		end = back
 	}
-	var before, after sums
+	var before, after, later sums
 	before.down(points, from, run)
-	if back >= 0 {
-		// A spike is out and back: it is compared with what is on both sides of it.
-		var later sums
-		later.up(points, back, len(points), run)
-		before.n, before.sum = before.n+later.n, before.sum+later.sum
-	}
 	after.up(points, to, end, run)
-	if before.n == 0 || after.n == 0 || run <= 0 {
+	e := after.over(before, run)
+	if back < 0 {
+		return e
+	}
+	// A spike is out and back: it is compared with both sides of it, and the one that it
+	// differs less from counts. A step beside the place is no spike.
+	later.up(points, back, len(points), run)
+	other := after.over(later, run)
+	if !e.OK || other.OK && math.Abs(other.Effect) < math.Abs(e.Effect) {
+		return other
+	}
+	return e
+}
+
+// over gives how far samples are from others.
+func (s sums) over(base sums, run float64) Estimate {
+	if s.n == 0 || base.n == 0 || run <= 0 {
 		return Estimate{}
 	}
-	half := run * math.Sqrt(1/float64(before.n)+1/float64(after.n))
-	return Estimate{Effect: after.mean() - before.mean(), Half: half, OK: true}
+	half := run * math.Sqrt(1/float64(base.n)+1/float64(s.n))
+	return Estimate{Effect: s.mean() - base.mean(), Half: half, OK: true}
 }
 
 // sums adds up samples.
