@@ -77,11 +77,24 @@ type (
 		Counts      bool              `json:"counts" doc:"false: withdrawn, or a matrix figure that gave way to a measured one"`
 		Command     string            `json:"command,omitempty"`
 		Values      []valueBody       `json:"values"`
-		Histograms  []bench.Histogram `json:"histograms"`
+		Histograms  []histogramBody   `json:"histograms"`
 		TimeSeries  []timeSeriesBody  `json:"time_series"`
 		Breakdowns  []bench.Breakdown `json:"breakdowns"`
 		Warnings    []bench.Message   `json:"warnings"`
 		Sources     []sourceBody      `json:"sources"`
+	}
+	histogramBody struct {
+		Operation string     `json:"operation"`
+		Unit      string     `json:"unit"`
+		Bounds    []float64  `json:"bounds" doc:"upper bounds of the buckets; the first begins at 0"`
+		Counts    []float64  `json:"counts,omitempty" doc:"absent where the source gives percents"`
+		Percents  []*float64 `json:"percents,omitempty" doc:"null where the source says no more than nonzero"`
+		Nonzero   []int      `json:"nonzero,omitempty" doc:"positions in percents that the source prints as nonzero: more than 0, less than it can print"`
+		Count     *float64   `json:"count,omitempty"`
+		Min       *float64   `json:"min,omitempty"`
+		Max       *float64   `json:"max,omitempty"`
+		Average   *float64   `json:"average,omitempty"`
+		StdDev    *float64   `json:"stddev,omitempty"`
 	}
 	historyBody struct {
 		At     time.Time         `json:"at"`
@@ -255,13 +268,31 @@ func newRunDetailBody(r bench.RunDetail) runDetailBody {
 	return b
 }
 
+func newHistogramBody(h *bench.Histogram) histogramBody {
+	b := histogramBody{
+		Operation: h.Operation, Unit: h.Unit, Bounds: h.Bounds, Counts: h.Counts,
+		Count: h.Count, Min: h.Min, Max: h.Max, Average: h.Average, StdDev: h.StdDev,
+	}
+	for i := range h.Percents {
+		if h.Percents[i] == bench.PercentNonzero {
+			b.Percents, b.Nonzero = append(b.Percents, nil), append(b.Nonzero, i)
+			continue
+		}
+		b.Percents = append(b.Percents, &h.Percents[i])
+	}
+	return b
+}
+
 func newResultBody(r *bench.StoredResult) resultBody {
 	b := resultBody{
 		ID: r.ID, Step: r.Step.Name, Threads: r.Step.Threads, Role: r.Role, State: r.State, Reason: r.Reason, Origin: r.Origin,
 		Started: r.Started, Primary: r.Primary, PrimaryText: r.PrimaryText, Excluded: r.Excluded,
 		Counts: !r.Withdrawn && !r.Superseded, Command: r.Command,
-		Values: []valueBody{}, Histograms: append([]bench.Histogram{}, r.Histograms...), TimeSeries: []timeSeriesBody{},
+		Values: []valueBody{}, Histograms: make([]histogramBody, 0, len(r.Histograms)), TimeSeries: []timeSeriesBody{},
 		Breakdowns: append([]bench.Breakdown{}, r.Breakdowns...), Warnings: append([]bench.Message{}, r.Warnings...), Sources: []sourceBody{},
+	}
+	for i := range r.Histograms {
+		b.Histograms = append(b.Histograms, newHistogramBody(&r.Histograms[i]))
 	}
 	for _, v := range r.Values {
 		m, _ := bench.LookupMetric(v.Metric) // stored metrics were known when they were stored

@@ -357,11 +357,6 @@ func TestWordsOfConfigs(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	for v, want := range map[float64]string{0: "0.000", 5.826: "5.826", 0.00025: "0.00025", 99.65: "99.650"} {
-		if got := shareText(v); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
 	for _, x := range [][3]string{{"33554432", "33554432", "32M"}, {"8G", "8589934592", "8G"}, {"100", "100", "100"}} {
 		n, _ := bytesOf(bench.Setting{Set: true, Value: x[1]})
 		if got := sizeText(x[0], n); got != x[2] {

@@ -680,14 +680,6 @@ func timeRange(from, to float64) string {
 	return a + " " + unitA + "–" + z + " " + unitZ
 }
 
-// shareText shows a share with three decimals, more where these would be none.
-func shareText(p float64) string {
-	if p > 0 && p < 0.0005 {
-		return strings.TrimRight(strconv.FormatFloat(p, 'f', 6, 64), "0")
-	}
-	return strconv.FormatFloat(p, 'f', 3, 64)
-}
-
 // decides names the metric that decides the step of a row.
 func decides(r *compare.ArmRow) string { return bench.PrimaryMetric(r.Suite, r.Step) }
 
@@ -734,20 +726,20 @@ func (b configsBuilder) times(row *compare.ArmRow) *view.TimeShares {
 	for _, x := range list {
 		from, to := x.share[base], x.share[worst]
 		hot := x.slow && to > from && marked(row.Cell(worst), row.Metric.Direction)
-		d := dumbbell{name: x.name, a: from, b: to, hot: hot, aText: shareText(from) + "\u2009%", bText: shareText(to) + "\u2009%"}
+		d := dumbbell{name: x.name, a: from, b: to, hot: hot, aText: responsePart(from) + "\u2009%", bText: responsePart(to) + "\u2009%"}
 		if from > 0 && to/from >= 1.5 {
 			d.bText += "  ×" + compare.FormatShort(math.Round(to/from*10)/10)
 			if to/from >= 10 {
-				d.bText = shareText(to) + "\u2009%  ×" + strconv.Itoa(int(math.Round(to/from)))
+				d.bText = responsePart(to) + "\u2009%  ×" + strconv.Itoa(int(math.Round(to/from)))
 			}
 		}
 		if !x.slow {
-			d.aText, d.bText, d.left = "", fmt.Sprintf("%s %s\u2009%%, %s %s\u2009%%", worst, shareText(to), base, shareText(from)), true
-		} else if shareText(from) == shareText(to) {
-			d.aText, d.bText = "", "both "+shareText(from)+"\u2009%"
+			d.aText, d.bText, d.left = "", fmt.Sprintf("%s %s\u2009%%, %s %s\u2009%%", worst, responsePart(to), base, responsePart(from)), true
+		} else if responsePart(from) == responsePart(to) {
+			d.aText, d.bText = "", "both "+responsePart(from)+"\u2009%"
 		}
 		pairs = append(pairs, d)
-		said = append(said, fmt.Sprintf("%s %s\u2009%% against %s\u2009%%", x.name, shareText(from), shareText(to)))
+		said = append(said, fmt.Sprintf("%s %s\u2009%% against %s\u2009%%", x.name, responsePart(from), responsePart(to)))
 	}
 	t.Plot = dumbbellPlot(pairs, func(v float64) string { return compare.FormatFull(v) + "\u2009%" }, 100)
 	t.Plot.Label = fmt.Sprintf("Share of %s by response time, %s against %s: %s", plurals(one), base, worst, strings.Join(said, ", "))
@@ -777,13 +769,13 @@ func (b configsBuilder) shareTable(row *compare.ArmRow, list []timeBucket, arms 
 		r := view.SimpleRow{Name: x.name}
 		for _, arm := range arms {
 			p, measured := x.share[arm]
-			c := view.SimpleCell{Text: shareText(p), Class: "mut"}
+			c := view.SimpleCell{Text: responsePart(p), Class: "mut"}
 			switch {
 			case !measured:
 				c.Text = compare.Missing
 			case arm == base:
 				c.Class = ""
-			case x.slow && shareText(p) != shareText(x.share[base]) && p > x.share[base] && marked(row.Cell(arm), row.Metric.Direction):
+			case x.slow && responsePart(p) != responsePart(x.share[base]) && p > x.share[base] && marked(row.Cell(arm), row.Metric.Direction):
 				c.Class = "dn"
 			}
 			r.Cells = append(r.Cells, c)
@@ -1222,9 +1214,9 @@ func (b configsBuilder) effects() *view.EffectTable {
 				}
 			}
 			if p.Slow != nil {
-				r.Slow.Text = shareText(*p.Slow)
+				r.Slow.Text = responsePart(*p.Slow)
 				if p.BaseSlow != nil {
-					r.Slow.Title = "the base " + shareText(*p.BaseSlow)
+					r.Slow.Title = "the base " + responsePart(*p.BaseSlow)
 					if *p.Slow > compare.PracticalShare && *p.Slow > compare.PracticalGrowth**p.BaseSlow {
 						r.Slow.Class = "dn"
 					}
