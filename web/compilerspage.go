@@ -94,6 +94,9 @@ func (c compilers) comparable(step, version string) bool {
 // alone says why nothing can be compared.
 func (c compilers) alone() string {
 	q := c.in.Resolved
+	if c.in.BaseCompiler == "" {
+		return fmt.Sprintf("%s, %s was measured with builds of which no compiler is known: there is nothing to tell them apart by.", q.Servers[0], orDash(q.Workloads[0]))
+	}
 	return fmt.Sprintf("%s, %s was measured with %s only: there is no other build to compare it with.", q.Servers[0], orDash(q.Workloads[0]), compilerName(c.in.BaseCompiler))
 }
 

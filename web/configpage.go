@@ -68,6 +68,9 @@ func (s *server) config(r *http.Request) (templ.Component, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(coordinates) == 0 && !slices.ContainsFunc(list, func(c bench.StoredConfig) bool { return c.Name == name }) {
+		return nil, bench.Errorf(bench.KindNotFound, "There is no config %s of %s: neither options nor results of it are stored.", name, systemName(system))
+	}
 	p := newConfigPage(system, name, base, list, coordinates, s.origin(r))
 	p.Page = s.frame(r, p.Heading+", options", "/configs")
 	s.describe(r, &p.Page, "What "+p.Heading+" asks for, as written, as parsed and as the server said.")

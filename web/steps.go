@@ -189,7 +189,7 @@ func (in *stepsInput) add(a compare.StepArm) {
 
 // secondsPoints is how many buckets a line gets at first: all lines of a figure
 // together a number that costs little to send, each enough for a screen.
-func secondsPoints(lines int) int { return max(200, min(600, 2400/max(lines, 1))) }
+func secondsPoints(lines int) int { return max(200, min(600, 2000/max(lines, 1))) }
 
 // readFigures reads what is shown of single runs.
 func (in *stepsInput) readFigures(ctx context.Context, source Source) error {

@@ -296,7 +296,7 @@ func TestAPageOfEightHoursCostsLittleOnTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	var f struct{ Lines []bench.SecondsLine }
-	if err := json.Unmarshal([]byte(d.Find("script#s0").Text()), &f); err != nil || len(f.Lines) != 8 || len(f.Lines[7].Mean) != 300 {
+	if err := json.Unmarshal([]byte(d.Find("script#s0").Text()), &f); err != nil || len(f.Lines) != 8 || len(f.Lines[7].Mean) != 240 {
 		t.Fatalf("%d lines, %v", len(f.Lines), err)
 	}
 	t.Logf("%d bytes", n)

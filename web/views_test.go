@@ -299,6 +299,7 @@ func TestFormerNamesMeanWhatThingsAreCalledNow(t *testing.T) {
 func TestWhoReadsDoesNotChangeWhatIsRead(t *testing.T) {
 	t.Parallel()
 	source := reportSource(t)
+	source.configs = []bench.StoredConfig{{ID: 1, Config: bench.Config{System: "rocksdb", Name: "a0"}}}
 	source.run = map[int64]bench.RunDetail{303: {}, 401: {}}
 	for _, target := range []string{"/report/rocksdb", "/charts?step=fillseq", "/compilers", "/configs", "/configs/rocksdb/a0", "/changes", "/changes/1", "/versions/rocksdb/8.6.7", "/notes", "/sweeps", "/compare?a.version=8.5.4&b.version=8.6.7", "/"} {
 		var reads [2][]string

@@ -142,7 +142,7 @@ func compareArms(series []bench.Series, axis Axis, opt Options) Arms {
 // the lines alone cannot tell their noise: one version has no neighbours.
 func (r *ArmRow) pool(base string) {
 	from := r.Cell(base)
-	if from == nil || !from.HasLog || from.Flagged {
+	if from == nil || !from.HasLog || from.Min <= 0 || from.Flagged {
 		return
 	}
 	var points [][]float64
@@ -160,7 +160,7 @@ func (r *ArmRow) pool(base string) {
 	}
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		if c.Point == nil || c.Arm == base || c.Relative == nil || c.Low != nil || !c.HasLog || c.Flagged {
+		if c.Point == nil || c.Arm == base || c.Relative == nil || c.Low != nil || !c.HasLog || c.Min <= 0 || c.Flagged {
 			continue
 		}
 		use(from)

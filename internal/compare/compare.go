@@ -327,7 +327,7 @@ func newLine(s source, cache *Cache) Line {
 	}
 	for i := range l.Points {
 		p := &l.Points[i]
-		if p.HasLog && l.Multiplier > 0 {
+		if p.HasLog && p.Min > 0 && l.Multiplier > 0 { // a sample of 0 has no logarithm: nothing is known of such a mean
 			p.SE2, p.HasSE = l.Noise.SD*l.Noise.SD/float64(p.N), true
 		}
 	}

@@ -504,7 +504,7 @@ func setRow(at bench.Coordinate, version string, m bench.Metric, a, b []picked) 
 	}
 	for _, c := range []*combined{&x, &y} {
 		c.point.SE2, c.point.HasSE = 0, false
-		if c.point.HasLog && c.multiplier > 0 && c.sd > 0 && !c.point.Flagged {
+		if c.point.HasLog && c.point.Min > 0 && c.multiplier > 0 && c.sd > 0 && !c.point.Flagged {
 			c.point.SE2, c.point.HasSE = c.sd*c.sd/float64(c.point.N), true
 		}
 	}

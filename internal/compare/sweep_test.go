@@ -365,3 +365,24 @@ func TestFactsThatSetsOfRunsDoNotHaveAlike(t *testing.T) {
 		}
 	}
 }
+
+func TestEqualValuesHaveNoBest(t *testing.T) {
+	t.Parallel()
+	row := func(d bench.Direction, values ...float64) *ArmRow {
+		r := &ArmRow{Metric: bench.Metric{Direction: d}}
+		for i, v := range values {
+			r.Cells = append(r.Cells, ArmCell{Arm: fmt.Sprint(i), Point: &Point{Value: v, N: 1}})
+		}
+		return r
+	}
+	for _, x := range []struct {
+		row  *ArmRow
+		want string
+	}{
+		{row(bench.HigherBetter, 5, 5, 5), ""}, {row(bench.HigherBetter, 5, 5, 6), "2"}, {row(bench.LowerBetter, 5, 5, 6), "0"}, {row(bench.HigherBetter, 5), ""}, {row(bench.Neutral, 5, 6), ""},
+	} {
+		if got := bestOf(x.row); got != x.want {
+			t.Errorf("%+v: %q, want %q", x.row, got, x.want)
+		}
+	}
+}

@@ -191,20 +191,21 @@ func (c *SweepComparison) split(series []bench.Series) []bench.Series {
 }
 
 // bestOf names the arm with the best figure among those that may be compared, ""
-// where fewer than two may, or neither way is better.
+// where fewer than two may, neither way is better, or all are equal.
 func bestOf(r *ArmRow) string {
-	best, n := -1, 0
+	best, n, differ := -1, 0, false
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		if c.Point == nil || c.Flagged {
 			continue
 		}
 		n++
+		differ = differ || best >= 0 && c.Value != r.Cells[best].Value
 		if best < 0 || better(c.Value, r.Cells[best].Value, r.Metric.Direction) {
 			best = i
 		}
 	}
-	if n < 2 || r.Metric.Direction == bench.Neutral {
+	if n < 2 || !differ || r.Metric.Direction == bench.Neutral {
 		return ""
 	}
 	return r.Cells[best].Arm
