@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/relqps/relqps/internal/bench"
@@ -168,12 +169,18 @@ func ciResult(in *input, row map[string]string, text string, line int) bench.Res
 		Text: text, Sources: []bench.Source{{File: in.path, Line: line}},
 	}
 	r.Role = bench.StepRole(bench.SuiteDBBench, r.Step.Name)
-	if threads, _, ok := parseDecimal(row["num-threads"], 1); ok && threads > 0 && threads < 1e6 {
-		r.Step.Threads = int(threads)
+	count := func(column string, most float64) int {
+		cell := row[column]
+		v, _, ok := parseDecimal(cell, 1)
+		if ok && v == math.Trunc(v) && v > 0 && v < most {
+			return int(v)
+		}
+		if !missing(cell) {
+			r.Warnings = append(r.Warnings, bench.Message{File: in.path, Line: line, Column: column, Text: fmt.Sprintf("not a number of its kind: %q; left out", clip(cell))})
+		}
+		return 0
 	}
-	if bytes, _, ok := parseDecimal(row["value-size"], 1); ok && bytes > 0 && bytes < 1e9 {
-		r.Step.ValueBytes = int(bytes)
-	}
+	r.Step.Threads, r.Step.ValueBytes = count("num-threads", 1e6), count("value-size", 1e9)
 	if debug := row["debug"]; debug != "0" && debug != "" {
 		r.Excluded = "debug build"
 		r.Warnings = append(r.Warnings, bench.Message{File: in.path, Line: line, Column: "debug", Text: "a debug build: its figures are not comparable"})

@@ -230,6 +230,20 @@ func (op *OpLine) wholeRate() (float64, bool) {
 	return v.Value, v.Known() && v.Value > 0 && v.Value < math.MaxInt64
 }
 
+// noFigures says which words of the line stand for figures and are none.
+func (op *OpLine) noFigures() (texts []string) {
+	for _, f := range []struct {
+		unit string
+		Figure
+	}{{"micros/op", op.Micros}, {"ops/sec", op.OpsPerSec}, {"seconds", op.Seconds}, {"operations", op.Operations}, {"MB/s", op.MBPerSec}} {
+		_, rate := op.wholeRate()
+		if f.Text != "" && (!f.Known() || f.unit == "ops/sec" && f.Value != 0 && !rate) {
+			texts = append(texts, fmt.Sprintf("%s: not a figure: %q; left out", f.unit, clip(f.Text)))
+		}
+	}
+	return texts
+}
+
 // oneOperation reports whether the benchmark consists of a single operation,
 // such as compact: its figure is the time it took. db_bench counts one operation
 // for benchmarks that count none.

@@ -228,6 +228,9 @@ func (x *Process) opResult(ix *index, i int, src stepSource, named bool) bench.R
 		r.Excluded = joinReasons(r.Excluded, nothing)
 		r.Warnings = append(r.Warnings, at(nothing+": the database is empty or another one; the figure says nothing"))
 	}
+	for _, what := range op.noFigures() {
+		r.Warnings = append(r.Warnings, at(what))
+	}
 	if op.OpsPerSec.Known() && op.OpsPerSec.Value == 0 {
 		r.Warnings = append(r.Warnings, at("db_bench cuts operations per second to an integer: 0 here means less than one; the figure is the time per operation"))
 	}

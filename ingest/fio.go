@@ -5,6 +5,7 @@ import (
 	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,14 @@ type fioDirection struct {
 	min, max, mean, stdev Measure
 	percentiles           []fioPercentile
 	ofCompletion          bool // the percentiles are those of clat
+	odd                   []bench.Message
+	none                  bool // nothing was done, yet not all figures are 0
+	terse                 bool // from a line that does not say all
+}
+
+// strange notes a figure that cannot be read.
+func (d *fioDirection) strange(line int, format string, args ...any) {
+	d.odd = appendBounded(d.odd, bench.Message{Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
 type fioPercentile struct {
@@ -63,7 +72,8 @@ type fioJob struct {
 	ended     bench.LocalTime
 	options   map[string]string
 	dirs      []*fioDirection
-	capped    bool // the queue depth was 1 whatever was asked for
+	left      []*fioDirection // of which nothing can be told but that they are odd
+	capped    bool            // the queue depth was 1 whatever was asked for
 	direction *fioDirection
 }
 
@@ -76,6 +86,8 @@ type fioText struct {
 	percent *fioDirection // whose percentiles follow
 	unit    float64       // µs of one of theirs
 	direct  string        // 1, 0, "" unknown
+	ended   bool          // the summary of all jobs is there
+	odd     []bench.Message
 }
 
 func (f *fioText) begun() bool { return len(f.jobs) > 0 }
@@ -83,15 +95,17 @@ func (f *fioText) begun() bool { return len(f.jobs) > 0 }
 const maxFIOJobs = 10_000
 
 var (
-	fioAskedRe   = regexp.MustCompile(`^(.+?): \(g=\d+\): rw=(\w+), bs=(.*?), ioengine=(\S+?), iodepth=(\d+)`)
-	fioJobRe     = regexp.MustCompile(`^(.+?): \(groupid=\d+, jobs=\s*(\d{1,6})\): err=\s*(\d+)(?: \((.*?)\))?: pid=\d+(?:: (.*))?$`)
-	fioDirRe     = regexp.MustCompile(`\b(read|write|trim)\s*: (?:IOPS=|io=)`)
-	fioRate3Re   = regexp.MustCompile(`IOPS=([\d.]+[kMGT]?), BW=([\d.]+)([KMGT]i)?B/s \([^)]*\)\(([\d.]+)([KMGT]i)?B/(\d+)msec\)`)
-	fioRate2Re   = regexp.MustCompile(`io=\s*([\d.]+)([KMGT])?B, bw=\s*([\d.]+)([KMGT])?B/s, iops=\s*([\d.]+[KMGTk]?)\s*, runt=\s*(\d+)msec`)
-	fioLatRe     = regexp.MustCompile(`\b(slat|clat|lat) \((nsec|usec|msec)\): min=\s*([\d.]+[kKMGT]?), max=\s*([\d.]+[kKMGT]?), avg=\s*([\d.]+), stdev=\s*([\d.]+)`)
-	fioPercentRe = regexp.MustCompile(`^(clat|lat) percentiles \((nsec|usec|msec)\):`)
-	fioIssuedRe  = regexp.MustCompile(`^issued\s+rwts?: total=(\d+),(\d+),(\d+)|^issued\s*: total=r=(\d+)/w=(\d+)/d=(\d+)`)
-	fioVersionRe = regexp.MustCompile(`^fio-(\d+\.\d[\w.-]*)$`)
+	fioAskedRe = regexp.MustCompile(`^(.+?): \(g=\d+\): rw=(\w+), bs=(.*?), ioengine=(\S+?), iodepth=(\d+)`)
+	fioJobRe   = regexp.MustCompile(`^(.+?): \(groupid=\d+, jobs=\s*(\d{1,6})\): err=\s*(\d+)(?: \((.*?)\))?: pid=\d+(?:: (.*))?$`)
+	fioDirRe   = regexp.MustCompile(`\b(read|write|trim)\s*: (?:IOPS=|io=)`)
+	fioRate3Re = regexp.MustCompile(`IOPS=([\d.]+[kMGT]?), BW=([\d.]+)([KMGT]i)?B/s \([^)]*\)\(([\d.]+)([KMGT]i)?B/(\d+)msec\)`)
+	fioRate2Re = regexp.MustCompile(`io=\s*([\d.]+)([KMGT])?B, bw=\s*([\d.]+)([KMGT])?B/s, iops=\s*([\d.]+[KMGTk]?)\s*, runt=\s*(\d+)msec`)
+	fioLatRe   = regexp.MustCompile(`\b(slat|clat|lat) \((nsec|usec|msec)\): min=\s*([\d.]+[kKMGT]?), max=\s*([\d.]+[kKMGT]?), avg=\s*([\d.]+), stdev=\s*([\d.]+)`)
+	// What a text of latencies begins with, whatever follows.
+	fioLatStartRe = regexp.MustCompile(`\b(?:slat|clat|lat) \([^)]*\): min=`)
+	fioPercentRe  = regexp.MustCompile(`^(clat|lat) percentiles \((nsec|usec|msec)\):`)
+	fioIssuedRe   = regexp.MustCompile(`^issued\s+rwts?: total=(\d+),(\d+),(\d+)|^issued\s*: total=r=(\d+)/w=(\d+)/d=(\d+)`)
+	fioVersionRe  = regexp.MustCompile(`^fio-(\d+\.\d[\w.-]*)$`)
 )
 
 // fioUnits gives µs of a unit of time.
@@ -162,7 +176,7 @@ func (f *fioText) line(raw []byte, n int) bool {
 		return true
 	}
 	if strings.HasPrefix(s, "|") {
-		f.percentiles(s)
+		f.percentiles(s, n)
 		return true
 	}
 	if m := submatch(fioAskedRe, s, ": (g="); m != nil {
@@ -184,6 +198,8 @@ func (f *fioText) line(raw []byte, n int) bool {
 		}
 		if ended, err := bench.ParseCTime(m[5]); err == nil {
 			job.ended = ended
+		} else if strings.TrimSpace(m[5]) != "" {
+			f.notes = appendBounded(f.notes, bench.Message{Line: n, Text: fmt.Sprintf("not a date: %q; the results are without one", clip(m[5]))})
 		}
 		f.jobs, f.percent = append(f.jobs, job), nil
 		return true
@@ -205,6 +221,7 @@ func (f *fioText) line(raw []byte, n int) bool {
 		f.notes = appendBounded(f.notes, bench.Message{Line: n, Text: quote([]byte(s))})
 		return true
 	}
+	f.ended = f.ended || strings.HasPrefix(s, "Run status group")
 	return hasOneOf(s, fioTalk...) || strings.Contains(s, "Laying out IO file") || strings.Contains(s, ": ios=") ||
 		strings.HasPrefix(s, "lat (") && strings.Contains(s, "=")
 }
@@ -243,11 +260,18 @@ func (f *fioText) current() *fioDirection {
 
 // rates reads the parts of a line that hold rates and latencies; people paste
 // several lines as one.
-func (f *fioText) rates(s string, n int) bool {
-	found := false
+func (f *fioText) rates(s string, n int) (found bool) {
+	whole := s
 	if !strings.Contains(s, "IOPS=") && !strings.Contains(s, ": io=") && !strings.Contains(s, "): min=") {
 		return false
 	}
+	latencies := len(fioLatStartRe.FindAllStringIndex(s, -1))
+	defer func() {
+		// A line with nothing on it that can be read is listed as such.
+		if found && latencies > 0 {
+			f.unread(n, "latencies", whole)
+		}
+	}()
 	for s != "" {
 		dir, lat := fioDirRe.FindStringSubmatchIndex(s), fioLatRe.FindStringSubmatchIndex(s)
 		switch {
@@ -259,10 +283,13 @@ func (f *fioText) rates(s string, n int) bool {
 			} else if m := fioRate2Re.FindStringSubmatch(rest); m != nil {
 				f.direction(s[dir[2]:dir[3]], n, "2", &fioDirection{text: m[5], iops: fioNumber(m[5], 1), mbps: fioMiB(m[3], m[4]), mib: fioMiB(m[1], m[2]), ms: fioNumber(m[6], 1)})
 				found = true
+			} else {
+				f.unread(n, "rates", s[dir[0]:])
 			}
 			s = s[dir[1]:]
 		case lat != nil:
 			found = true
+			latencies--
 			if d := f.current(); d != nil && s[lat[2]:lat[3]] == "clat" {
 				unit := fioUnits[s[lat[4]:lat[5]]]
 				d.min, d.max = fioNumber(s[lat[6]:lat[7]], unit), fioNumber(s[lat[8]:lat[9]], unit)
@@ -274,6 +301,11 @@ func (f *fioText) rates(s string, n int) bool {
 		}
 	}
 	return found
+}
+
+// unread notes a part of a line that holds figures, one of which is none.
+func (f *fioText) unread(n int, what, text string) {
+	f.odd = appendBounded(f.odd, bench.Message{Line: n, Text: fmt.Sprintf("%s that cannot be read are left out: %q", what, clip(text))})
 }
 
 // direction begins a direction of the current job. One that the job has already
@@ -299,7 +331,7 @@ func (f *fioText) direction(name string, n int, generation string, d *fioDirecti
 	job.dirs, job.direction, f.percent = append(job.dirs, d), d, nil
 }
 
-func (f *fioText) percentiles(s string) {
+func (f *fioText) percentiles(s string, n int) {
 	if f.percent == nil {
 		return
 	}
@@ -310,12 +342,23 @@ func (f *fioText) percentiles(s string) {
 			return
 		}
 		percent := plainNumber(before[strings.LastIndexAny(before, " |,")+1:])
-		_, _, isNumber := parseDecimal(percent, 1)
-		if us := fioNumber(strings.TrimSpace(value), f.unit); us.Known && isNumber && len(f.percent.percentiles) < maxColumns {
+		isNumber := isPercent(percent)
+		switch us := fioNumber(strings.TrimSpace(value), f.unit); {
+		case !us.Known || us.Value < 0 || !isNumber:
+			f.percent.strange(n, "percentile %s: not a time: %q; left out", clip(percent), clip(value))
+		case len(f.percent.percentiles) < maxColumns:
 			f.percent.percentiles = append(f.percent.percentiles, fioPercentile{percent, us})
+		default:
+			f.percent.strange(n, "percentile %s: more than %d; left out", clip(percent), maxColumns)
 		}
 		s = after
 	}
+}
+
+// isPercent reports whether a text is the number of a percentile.
+func isPercent(text string) bool {
+	v, _, ok := parseDecimal(text, 1)
+	return ok && v > 0 && v <= 100
 }
 
 // fioHead bounds what is looked through to tell the format.
@@ -349,6 +392,10 @@ func readFIO(in *input) output {
 			messages = appendBounded(messages, bench.Message{File: in.path, Line: n, Text: fmt.Sprintf("not understood: %q", clip(string(raw[:min(len(raw), maxLine)])))})
 		}
 	}
+	failed := slices.ContainsFunc(f.jobs, func(j *fioJob) bool { return j.err != "" })
+	if !f.ended && !failed && len(f.asked) > 0 {
+		f.notes = appendBounded(f.notes, bench.Message{Text: "fio's summary at the end of its output is missing: the text is cut"})
+	}
 	out := in.fioOutput(&f)
 	if out.state == bench.FileTaken {
 		out.messages = messages
@@ -365,7 +412,15 @@ func (in *input) fioOutput(f *fioText) output {
 	case len(runs) == 0:
 		return refused(bench.Message{File: in.path, Text: "no figures of a job"})
 	}
-	return output{state: bench.FileTaken, runs: runs}
+	return output{state: bench.FileTaken, runs: runs, warnings: f.oddities(in)}
+}
+
+// oddities gives what is odd about a text that no result of it says.
+func (f *fioText) oddities(in *input) []bench.Message {
+	for i := range f.odd {
+		f.odd[i].File = in.path
+	}
+	return f.odd
 }
 
 // fioRuns gives the run that a text of fio holds, none when it has no jobs.
@@ -412,8 +467,12 @@ func (in *input) fioRuns(f *fioText, given, content bench.Context, by string) ([
 			r.Warnings = append(r.Warnings, warnings...)
 			run.Results = append(run.Results, r)
 		}
-		if len(job.dirs) == 0 && job.err != "" {
+		switch {
+		case len(job.dirs) > 0:
+		case job.err != "":
 			run.Results = append(run.Results, job.failure(in, names[i][0]))
+		default:
+			f.odd = appendBounded(f.odd, bench.Message{Line: job.line, Text: fmt.Sprintf("job %q has no figures: it is left out", clip(job.name))})
 		}
 	}
 	for k, v := range run.Options {
@@ -556,8 +615,18 @@ func (j *fioJob) result(in *input, d *fioDirection, step string) bench.Result {
 	if j.err != "" {
 		r.State, r.Reason = bench.StateFailed, j.err
 	}
+	for _, m := range d.odd {
+		m.File = in.path
+		r.Warnings = append(r.Warnings, m)
+	}
+	var unsaid []string
 	set := func(metric, source string, m Measure) {
-		if m.Known && m.Value >= 0 {
+		switch {
+		case !m.Known:
+			unsaid = append(unsaid, source)
+		case m.Value < 0:
+			r.Warnings = append(r.Warnings, bench.Message{File: in.path, Line: d.line, Column: source, Text: fmt.Sprintf("%g: no such figure is possible; left out", m.Value)})
+		default:
 			r.Set(bench.Value{Metric: metric, Number: m.Value, Resolution: m.Resolution, SourceName: source})
 		}
 	}
@@ -567,9 +636,20 @@ func (j *fioJob) result(in *input, d *fioDirection, step string) bench.Result {
 	set("stdev_us", "clat stdev", d.stdev)
 	set("min_us", "clat min", d.min)
 	set("max", "clat max", d.max)
-	set("operations", "total_ios", d.ios)
-	if d.ms.Known {
+	if !d.terse {
+		set("operations", "total_ios", d.ios)
+	}
+	if !d.ms.Known {
+		unsaid = append(unsaid, "runtime")
+	} else {
 		set("elapsed_s", "runtime", Measure{Value: d.ms.Value / 1e3, Resolution: d.ms.Resolution / 1e3, Known: true})
+	}
+	if len(d.percentiles) == 0 {
+		unsaid = append(unsaid, "percentiles")
+	}
+	// Excerpts say less, and have no line of a job; so do jobs that failed.
+	if len(unsaid) > 0 && j.name != "" && j.err == "" {
+		r.Warnings = append(r.Warnings, bench.Message{File: in.path, Line: d.line, Text: "not in fio's output, or no figures: " + strings.Join(unsaid, ", ")})
 	}
 	texts := []string{step, d.text}
 	for _, m := range []Measure{d.mbps, d.mib, d.ms, d.min, d.max, d.mean, d.stdev} {
@@ -705,6 +785,13 @@ func readFIOTerse(in *input) output {
 	return out
 }
 
+// leave keeps what is odd about a direction that is left out.
+func (f *fioText) leave(d *fioDirection) {
+	for _, m := range d.odd {
+		f.odd = appendBounded(f.odd, m)
+	}
+}
+
 // terse reads the fields of a job.
 func (f *fioText) terse(fields []string, n int) {
 	job := &fioJob{name: fields[2], line: n, jobs: 1}
@@ -719,15 +806,24 @@ func (f *fioText) terse(fields []string, n int) {
 		v := fields[at : at+terseFields]
 		d := &fioDirection{
 			name: name, line: n, text: v[2], mib: fioMiB(v[0], "K"), mbps: fioMiB(v[1], "K"), iops: fioNumber(v[2], 1), ms: fioNumber(v[3], 1),
-			min: fioNumber(v[8], 1), max: fioNumber(v[9], 1), mean: fioNumber(v[10], 1), stdev: fioNumber(v[11], 1), ofCompletion: true,
+			min: fioNumber(v[8], 1), max: fioNumber(v[9], 1), mean: fioNumber(v[10], 1), stdev: fioNumber(v[11], 1), ofCompletion: true, terse: true,
 		}
-		if !d.ms.Known || d.ms.Value == 0 {
+		if d.ms.Known && d.ms.Value == 0 || !d.ms.Known && (!d.iops.Known || d.iops.Value == 0) {
+			if v[2] != "0" && v[2] != "" {
+				d.strange(n, "%s: %q operations per second in %q ms: left out", name, clip(v[2]), clip(v[3]))
+				f.leave(d)
+			}
 			continue // nothing was done in this direction
 		}
 		for _, p := range v[12:32] {
 			percent, us, ok := strings.Cut(p, "%=")
-			if m := fioNumber(us, 1); ok && m.Known && plainNumber(percent) != "0" {
-				d.percentiles = append(d.percentiles, fioPercentile{plainNumber(percent), m})
+			m := fioNumber(us, 1)
+			switch percent = plainNumber(percent); {
+			case percent == "0" && ok: // fills places that are not used
+			case !ok || !m.Known || m.Value < 0 || !isPercent(percent):
+				d.strange(n, "not a percentile: %q; left out", clip(p))
+			default:
+				d.percentiles = append(d.percentiles, fioPercentile{percent, m})
 			}
 		}
 		job.dirs = append(job.dirs, d)

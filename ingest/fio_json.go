@@ -35,6 +35,9 @@ func readFIOJSON(in *input) output {
 	f.notes = append(f.notes, j.warnings(in.path)...)
 	capped := slices.ContainsFunc(j.notes, func(m bench.Message) bool { return strings.Contains(m.Text, "queue depth will be capped at 1") })
 	ended := fioTime(top)
+	if date := jsonWord(top, "time"); date != "" && ended.IsZero() {
+		f.notes = append(f.notes, bench.Message{Line: j.line, Text: fmt.Sprintf("not a date: %q; the results are without one", clip(date))})
+	}
 	jobs, _ := top["jobs"].([]any)
 	if len(jobs) > maxFIOJobs {
 		return refused(bench.Message{File: in.path, Text: fmt.Sprintf("more than %d jobs", maxFIOJobs)})
@@ -49,6 +52,9 @@ func readFIOJSON(in *input) output {
 			f.direct = job.options["direct"]
 		} else if f.direct != job.options["direct"] {
 			f.direct = ""
+		}
+		for _, d := range job.left {
+			f.leave(d)
 		}
 		f.jobs = append(f.jobs, job)
 	}
@@ -109,7 +115,11 @@ func fioJSONJob(x any, global map[string]any, line int) *fioJob {
 		job.err = fmt.Sprintf("error %g", e)
 	}
 	for _, name := range []string{"read", "write", "trim"} {
-		if d := fioJSONDirection(name, jsonObject(m, name), line); d != nil {
+		switch d := fioJSONDirection(name, jsonObject(m, name), line); {
+		case d == nil:
+		case d.none:
+			job.left = append(job.left, d)
+		default:
 			job.dirs = append(job.dirs, d)
 		}
 	}
@@ -125,7 +135,17 @@ func fioJSONDirection(name string, m map[string]any, line int) *fioDirection {
 	d := &fioDirection{name: name, line: line, ofCompletion: true}
 	d.ms, d.ios = get(m, "runtime", 1, 1), get(m, "total_ios", 1, 1)
 	if !d.ms.Known || d.ms.Value == 0 || d.ios.Known && d.ios.Value == 0 {
-		return nil
+		// All is 0 where nothing was done.
+		for _, field := range []string{"runtime", "total_ios", "iops", "io_bytes"} {
+			if x, there := m[field]; there && jsonShown(x) != "0" && jsonShown(x) != "0.000000" && jsonShown(x) != "0.0" {
+				d.strange(line, "%s: %s is %s, though the run time or the number of operations is none: left out", name, field, clip(jsonShown(x)))
+			}
+		}
+		if len(d.odd) == 0 {
+			return nil
+		}
+		d.none = true
+		return d
 	}
 	d.iops = get(m, "iops", 1, 0)
 	_, d.text, _ = jsonNumber(m, "iops")
@@ -145,7 +165,12 @@ func fioJSONDirection(name string, m map[string]any, line int) *fioDirection {
 	percentiles := jsonObject(clat, "percentile")
 	for percent := range percentiles {
 		us := get(percentiles, percent, scale, scale)
-		if p := plainNumber(percent); us.Known && p != "0" {
+		isNumber := isPercent(percent)
+		switch p := plainNumber(percent); {
+		case p == "0": // fills places that are not used
+		case !us.Known || us.Value < 0 || !isNumber:
+			d.strange(line, "percentile %s: not a time: %q; left out", clip(percent), clip(jsonShown(percentiles[percent])))
+		default:
 			d.percentiles = append(d.percentiles, fioPercentile{p, us})
 		}
 	}
@@ -155,6 +180,7 @@ func fioJSONDirection(name string, m map[string]any, line int) *fioDirection {
 		return int(math.Copysign(1, x-y))
 	})
 	if len(d.percentiles) > maxColumns {
+		d.strange(line, "more than %d percentiles; the highest %d are left out", maxColumns, len(d.percentiles)-maxColumns)
 		d.percentiles = d.percentiles[:maxColumns]
 	}
 	return d

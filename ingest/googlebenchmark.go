@@ -21,9 +21,10 @@ import (
 const formatGoogle = "google-benchmark JSON"
 
 var (
-	googleThreadsRe   = regexp.MustCompile(`/threads:(\d{1,6})`)
-	googleUnits       = map[string]float64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-	googleOwn         = map[string]bool{"family_index": true, "per_family_instance_index": true, "repetitions": true, "repetition_index": true, "threads": true, "iterations": true, "real_time": true, "cpu_time": true}
+	googleThreadsRe = regexp.MustCompile(`/threads:(\d{1,6})`)
+	googleUnits     = map[string]float64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+	googleOwn       = map[string]bool{"family_index": true, "per_family_instance_index": true, "repetitions": true, "repetition_index": true, "threads": true, "iterations": true, "real_time": true, "cpu_time": true,
+		"name": true, "run_name": true, "run_type": true, "aggregate_name": true, "aggregate_unit": true, "time_unit": true, "error_occurred": true, "error_message": true, "skipped": true, "skip_message": true}
 	googleContext     = []string{"executable", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "aslr_enabled", "library_build_type", "library_version", "host_name"}
 	googleCounterName = regexp.MustCompile(`^[A-Za-z0-9_./%-]{1,100}$`)
 )
@@ -89,14 +90,20 @@ func readGoogle(in *input) output {
 			run.Environment = mergeMaps(run.Environment, map[string]string{name: v})
 		}
 	}
-	started, err := bench.ParseLocalTime(jsonWord(context, "date"))
+	date := jsonWord(context, "date")
+	started, err := bench.ParseLocalTime(date)
+	var warnings, messages []bench.Message
 	if err != nil {
 		started = bench.LocalTime{}
+		if date != "" {
+			warnings = append(warnings, bench.Message{File: in.path, Line: j.line, Column: "date", Text: fmt.Sprintf("not a date: %q; the results are without one", clip(date))})
+		}
 	}
 	debug := strings.EqualFold(jsonWord(context, "library_build_type"), "debug")
 	for i := range entries {
 		e := &entries[i]
 		if e.aggregate != "" && (sampled[e.base] || e.aggregate != "mean") {
+			messages = appendBounded(messages, bench.Message{File: in.path, Line: j.line, Text: fmt.Sprintf("%s is computed from repetitions, no sample: not read", clip(jsonWord(e.fields, "name")))})
 			continue
 		}
 		if !in.set.spend(1) {
@@ -114,7 +121,7 @@ func readGoogle(in *input) output {
 	if len(run.Results) == 0 {
 		return refused(bench.Message{File: in.path, Line: j.line, Text: "no benchmark in it"})
 	}
-	return output{state: bench.FileTaken, runs: []bench.Run{run}}
+	return output{state: bench.FileTaken, runs: []bench.Run{run}, warnings: warnings, messages: messages}
 }
 
 // result makes the result of an entry.
@@ -151,15 +158,31 @@ func (e *googleEntry) result(in *input, line int) bench.Result {
 			if t.metric == r.Primary {
 				r.PrimaryText = text + unit
 			}
+		} else if x, there := e.fields[t.field]; there && known {
+			warn("%s: %s is no time: %q; left out", e.step.Name, t.field, clip(jsonShown(x)))
+		} else if !there && t.metric == r.Primary {
+			warn("%s: %s is missing", e.step.Name, t.field)
 		}
 	}
 	if v, _, ok := jsonNumber(e.fields, "iterations"); ok && e.aggregate == "" {
 		r.Set(bench.Value{Metric: "operations", Number: v, Resolution: 1, SourceName: "iterations"})
+	} else if x, there := e.fields["iterations"]; there && !ok {
+		warn("%s: iterations is no number: %q; left out", e.step.Name, clip(jsonShown(x)))
 	}
 	counters := 0
 	for _, name := range slices.Sorted(maps.Keys(e.fields)) {
+		if googleOwn[name] {
+			continue
+		}
 		v, _, ok := jsonNumber(e.fields, name)
-		if !ok || googleOwn[name] || !googleCounterName.MatchString(name) {
+		if !ok || !googleCounterName.MatchString(name) {
+			if name == "label" {
+				warn("%s: its label is %q", e.step.Name, clip(jsonWord(e.fields, name)))
+			} else if !ok {
+				warn("%s: %s is no figure: %q; left out", e.step.Name, clip(name), clip(jsonShown(e.fields[name])))
+			} else {
+				warn("%s: not a counter's name: %q; left out", e.step.Name, clip(name))
+			}
 			continue
 		}
 		if counters++; counters > maxColumns {

@@ -37,7 +37,7 @@ func TestRepetitionsAreSamplesAndAggregatesAreNot(t *testing.T) {
 	if failed.State != bench.StateFailed || failed.Reason != "IO error: no space" || len(failed.Values) != 0 {
 		t.Errorf("%+v", failed)
 	}
-	if w := first.Warnings; len(w) != 1 || !strings.Contains(w[0].Text, "CPU scaling") {
+	if w := first.Warnings; len(w) != 2 || !strings.Contains(w[0].Text, `its label is "x"`) || !strings.Contains(w[1].Text, "CPU scaling") {
 		t.Errorf("%v", w)
 	}
 	// Both repetitions have keys of their own.
@@ -54,7 +54,7 @@ func TestOddMicrobenchmarks(t *testing.T) {
 		return "{\n\"context\": {\"num_cpus\": 4, " + context + "\"x\": 1}, \"benchmarks\": [" + entry + "]}"
 	}
 	_, r := onlyResult(t, mustRead(t, "x", text(`"library_build_type": "debug", `, `{"name": "A", "real_time": 1, "time_unit": "fortnight", "odd name": 3, "big": 1e400}`), flags))
-	if r.Excluded != "debug build" || len(r.Values) != 0 || len(r.Warnings) != 2 {
+	if r.Excluded != "debug build" || len(r.Values) != 0 || len(r.Warnings) != 4 || !warned(r, `big is no figure: "1e400"`) || !warned(r, `not a counter's name: "odd name"`) {
 		t.Errorf("%+v", r)
 	}
 	_, r = onlyResult(t, mustRead(t, "x", text("", `{"name": "A/threads:2", "real_time": 1.25, "cpu_time": 1}`), flags))

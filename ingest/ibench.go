@@ -531,7 +531,11 @@ func (t *ibenchTable) readCells(file string, row *ibenchRow, result *bench.Resul
 	for i, name := range t.columns[:len(t.columns)-1] {
 		cell := row.cells[i]
 		c, known := ibenchColumns[name]
-		if !known || missing(cell) {
+		switch {
+		case missing(cell):
+			continue
+		case !known:
+			warn(clip(name), "no such column is known; %q is left out", clip(cell))
 			continue
 		}
 		if name == "wkbpq" && inserting {
@@ -543,6 +547,11 @@ func (t *ibenchTable) readCells(file string, row *ibenchRow, result *bench.Resul
 		v, resolution, ok := parseDecimal(cell, 1)
 		if !ok {
 			warn(name, "not a figure: %q; left out", clip(cell))
+			continue
+		}
+		if known, twice := result.Value(c.metric); twice {
+			// dbgb and dbgb1 are names of one column.
+			warn(name, "another column holds %s already, %g; %q is left out", c.metric, known, clip(cell))
 			continue
 		}
 		result.Set(bench.Value{Metric: c.metric, Number: v / c.per, Resolution: resolution / c.per, SourceName: name})

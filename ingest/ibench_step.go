@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -45,6 +46,26 @@ type stepSummary struct {
 	single           map[string]Measure // dbGB, dbdirGB, dbms, rss, vsz, Max insert …
 	ranks            map[string][3]Measure
 	user, system     Measure
+	odd              []bench.Message
+}
+
+// stepColumns are the columns of a summary's blocks; those of the rates repeat
+// what the first line says.
+var stepColumns = map[string]bool{
+	"nsamp": true, "samp": true, "r/s": true, "rMB/s": true, "w/s": true, "wMB/s": true, "r/i": true, "rKB/i": true, "w/i": true, "wKB/i": true, "ips": true,
+	"r/q": true, "rKB/q": true, "w/q": true, "wKB/q": true, "qps": true, "cs/s": true, "cpu/s": true, "cs/q": true, "cpu/q": true, "cs/i": true, "cpu/i": true,
+}
+
+// isStepHeader reports whether words are the header of a block: most of them are
+// columns that are known.
+func isStepHeader(words []string) bool {
+	known := 0
+	for _, w := range words {
+		if stepColumns[w] {
+			known++
+		}
+	}
+	return words[0] == "nsamp" || words[0] == "samp" || len(words) >= 4 && 2*known > len(words)
 }
 
 // isIBenchStep detects a step's summary by its first line.
@@ -60,6 +81,17 @@ func readStepSummary(in *input) (*stepSummary, error) {
 	var names []string
 	block := s.inserts
 	most := "" // "Max insert", whose figure comes next
+	say := func(line int, column, format string, args ...any) {
+		s.odd = appendBounded(s.odd, bench.Message{File: in.path, Line: line, Column: column, Text: fmt.Sprintf(format, args...)})
+	}
+	figure := func(line int, column, word string) Measure {
+		m := measure([]byte(word), 1)
+		if !missing(word) && (!m.Known || m.Value < 0 || m.Value > maxFigure) {
+			say(line, column, "not a figure: %q; left out", clip(word))
+			return Measure{}
+		}
+		return m
+	}
 	for l := newLines(in.text); ; {
 		line, number, ok := l.next()
 		if !ok {
@@ -73,8 +105,11 @@ func readStepSummary(in *input) (*stepSummary, error) {
 			}
 			s.first, s.processes, s.seconds = text, atoi(m[1]), measure([]byte(m[3]), 1)
 			s.ips, s.qps = m[4], m[6]
-			if ips := measure([]byte(s.ips), 1); !ips.Known {
+			if ips := measure([]byte(s.ips), 1); !ips.Known || ips.Value < 0 || ips.Value > maxFigure {
 				return nil, bench.Errorf(bench.KindInvalid, "line 1: not a rate: %q", clip(s.ips))
+			}
+			if s.qps != "" {
+				figure(number, "queries-per-second", s.qps)
 			}
 			continue
 		}
@@ -86,29 +121,40 @@ func readStepSummary(in *input) (*stepSummary, error) {
 			block = s.inserts
 		case strings.Contains(text, "normalized by query rate"):
 			block = s.queries
-		case words[0] == "nsamp" || words[0] == "samp":
+		case isStepHeader(words):
 			names = words
 		case names != nil && len(words) == len(names):
 			for i, name := range names {
-				block[name] = measure([]byte(words[i]), 1)
+				if !stepColumns[name] {
+					say(number, clip(name), "no such column is known; %q is left out", clip(words[i]))
+					continue
+				}
+				block[name] = figure(number, name, words[i])
 			}
 			names = nil
+		case names != nil:
+			say(number, "", "the row has %d cells, its header %d; left out", len(words), len(names))
+			names = nil
 		case len(words) > 1 && (words[0] == "dbGB" || words[0] == "dbdirGB" || words[0] == "dbms:"):
-			s.single[words[0]] = measure([]byte(words[1]), 1)
+			s.single[words[0]] = figure(number, words[0], words[1])
 		case len(words) == 2 && words[0] == "Max":
 			most = text
 		case most != "" && len(words) == 1:
-			s.single[most] = measure([]byte(words[0]), 1)
+			s.single[most] = figure(number, most, words[0])
 			most = ""
 		case len(words) >= 10 && strings.HasSuffix(words[0], "th,") && words[4] == "=":
-			if _, known := s.ranks[words[0]]; !known { // of the first client
-				s.ranks[words[0]] = [3]Measure{measure([]byte(words[5]), 1), measure([]byte(words[7]), 1), measure([]byte(words[9]), 1)}
+			if rank, ok := parseNumber([]byte(strings.TrimSuffix(words[0], "th,"))); !ok || !(rank > 0 && rank <= 100) {
+				say(number, "", "not a percentile: %q; left out", clip(text))
+			} else if _, known := s.ranks[words[0]]; !known { // of the first client
+				s.ranks[words[0]] = [3]Measure{figure(number, words[0], words[5]), figure(number, words[0], words[7]), figure(number, words[0], words[9])}
 			}
 		case len(words) >= 5 && words[0] == "client:":
-			s.user, s.system = measure([]byte(words[1]), 1), measure([]byte(words[3]), 1)
+			s.user, s.system = figure(number, "client", words[1]), figure(number, "client", words[3])
 		case len(words) >= 11:
 			if rss, vsz := peakOfServer(line); rss.Known {
 				s.single["rss"], s.single["vsz"] = rss, vsz
+			} else if !strings.Contains(text, " rt:") {
+				say(number, "", "not a line of ps: %q; left out", clip(withoutPasswords(text)))
 			}
 		}
 	}
@@ -128,6 +174,7 @@ func (s *stepSummary) values(r *bench.Result, inserting bool, clients int) {
 			set(metric, m, source)
 		}
 	}
+	r.Warnings = append(r.Warnings, s.odd...)
 	set("ips", measure([]byte(s.ips), 1), "rows-per-second")
 	set("elapsed_s", s.seconds, "seconds")
 	block, per, rank, most := s.inserts, "i", 0, "Max insert"

@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -73,6 +74,16 @@ func findJSON(in *input) (jsonText, error) {
 	}
 	text := in.text[offset:]
 	if bytes.Contains(text, []byte("nan")) || bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("nf")) {
+		found := noNumberRe.FindAllIndex(text, -1)
+		for i, at := range found {
+			if i == maxJSONRepeated {
+				j.notes = appendBounded(j.notes, bench.Message{File: in.path, Text: fmt.Sprintf("and %d more that are no figures", len(found)-i)})
+				break
+			}
+			word := bytes.TrimLeft(text[at[0]:at[1]], ": \t\r\n")
+			j.notes = appendBounded(j.notes, bench.Message{File: in.path, Line: line + bytes.Count(text[:at[0]], []byte("\n")),
+				Column: nameBefore(text[:at[0]]), Text: fmt.Sprintf("not a figure: %q; left out", word)})
+		}
 		text = noNumberRe.ReplaceAll(text, []byte("${1}null"))
 	}
 	value, end, err := j.decode(text)
@@ -100,6 +111,16 @@ func findJSON(in *input) (jsonText, error) {
 	}
 	j.value = value
 	return j, nil
+}
+
+// nameBefore gives the name that a text ends with, without its quotes.
+func nameBefore(text []byte) string {
+	text = bytes.TrimRight(text, " \t\r\n")
+	end := len(text) - 1
+	if end < 0 || text[end] != '"' {
+		return ""
+	}
+	return clip(string(bytes.ToValidUTF8(text[1+bytes.LastIndexByte(text[:end], '"'):end], nil)))
 }
 
 // decode reads one document and gives where it ends.
@@ -196,6 +217,15 @@ func jsonWord(m map[string]any, name string) string {
 		return fmt.Sprint(v)
 	}
 	return ""
+}
+
+// jsonShown writes a value for a message.
+func jsonShown(x any) string {
+	text, err := json.Marshal(x)
+	if err != nil {
+		return fmt.Sprint(x)
+	}
+	return strings.Trim(string(text), `"`)
 }
 
 // jsonNumber gives a member that is a number.

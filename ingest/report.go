@@ -239,6 +239,7 @@ func parseHeader(line string) (h *header, ok bool) {
 		h = &header{line: line, sep: sep, ops: -1, rate: -1, test: -1, date: -1, version: -1, job: -1, hash: -1, cpuSeconds: -1, written: -1}
 		known := 0
 		var columns []column
+		seen := map[column]bool{} // by what they hold
 		for i, name := range cells[:n] {
 			c := knownColumns[strings.ToLower(name)]
 			c.name = name
@@ -248,6 +249,14 @@ func parseHeader(line string) (h *header, ok bool) {
 			if c.scale == 0 {
 				c.scale = 1
 			}
+			holds := column{kind: c.kind, metric: c.metric}
+			if c.kind == cellNumber || c.kind == cellSize {
+				holds.kind = cellNumber
+			}
+			if c.kind != cellUnknown && seen[holds] {
+				c = column{name: name, scale: 1} // the first of two columns counts
+			}
+			seen[holds] = true
 			if c.kind == cellUnknown {
 				h.unknown = append(h.unknown, name)
 			} else {
@@ -1056,7 +1065,7 @@ func (t *table) read() output {
 	warnings := append(t.fileWarnings(), s.warnings...)
 	if len(s.unknown) > 0 {
 		warnings = append(warnings, bench.Message{File: t.in.path, Line: s.unknownLine,
-			Text: fmt.Sprintf("columns that are not known are left out: %s", strings.Join(s.unknown, ", "))})
+			Text: fmt.Sprintf("columns that are not known, or hold what another does, are left out: %s", strings.Join(s.unknown, ", "))})
 	}
 	return output{state: bench.FileTaken, runs: runs, warnings: warnings,
 		messages: t.listed(t.messages, t.skipped, "lines that were not understood")}

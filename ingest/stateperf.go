@@ -153,6 +153,14 @@ type statePerfFile struct {
 
 func (f *statePerfFile) arm() *arm { return f.arms[len(f.arms)-1] }
 
+// heading gives what the arm stands under, "" without a heading.
+func (a *arm) heading() string {
+	if a.blockText != "" {
+		return a.blockText
+	}
+	return a.disk
+}
+
 // isEmpty reports whether nothing but headings stands in an arm.
 func (a *arm) isEmpty() bool { return len(a.blocks) == 0 && !a.fio.begun() }
 
@@ -328,6 +336,10 @@ func readStatePerf(in *input) output {
 			}
 			out.runs = append(out.runs, run)
 		}
+		out.warnings = append(out.warnings, a.fio.oddities(in)...)
+		if heading := a.heading(); heading != "" && len(a.blocks) == 0 {
+			out.warnings = append(out.warnings, bench.Message{File: in.path, Text: fmt.Sprintf("no figures of state-perf stand below the heading %q", clip(heading))})
+		}
 		if a.fio.begun() {
 			given := in.given
 			given.Suite = "" // that of the text as a whole
@@ -424,6 +436,9 @@ func (b *statePerfBlock) result(in *input) bench.Result {
 			bench.Breakdown{Key: bench.BreakdownMerges, Bucket: p.bucket, Samples: samples, Unit: "count", Value: float64(p.merges)})
 	}
 	r.Text = strings.Join(texts, " ")
+	if len(b.buckets) == 0 {
+		warn(o.line, "no lines of reads by blocks follow: the text is cut")
+	}
 	if total == 0 || total > 1<<53 {
 		return r
 	}
