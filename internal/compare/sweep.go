@@ -21,7 +21,20 @@ type Sweep struct {
 	Workload string
 	Option   bench.OptionName
 	Arms     []SweepArm // in order of their numbers, the one that does not set it first
+	// Left are values that were measured in the same place with a few other options
+	// changed too, and are no arms therefore.
+	Left []LeftArm
 }
+
+// LeftArm is a value that is left out of a sweep.
+type LeftArm struct {
+	SweepArm
+	Differs []bench.OptionName // beside the option itself
+}
+
+// leftDiffers is how many other options a value may differ in to be told of: one
+// that differs in more is of another experiment.
+const leftDiffers = 3
 
 // SweepArm is a value of the option with the runs that were made with it.
 type SweepArm struct {
@@ -205,6 +218,21 @@ func FindSweeps(runs []bench.RunFacts, configs []bench.StoredConfig) []Sweep {
 	return out
 }
 
+// differing lists the options in which two sets differ, one left out.
+func differing(a, b map[bench.OptionName]bench.Setting, but bench.OptionName) []bench.OptionName {
+	var out []bench.OptionName
+	for _, pair := range [][2]map[bench.OptionName]bench.Setting{{a, b}, {b, a}} {
+		for n, s := range pair[0] {
+			other, set := pair[1][n]
+			if n != but && (!set || fingerprint(n, s) != fingerprint(n, other)) && !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b bench.OptionName) int { return strings.Compare(a.String(), b.String()) })
+	return out
+}
+
 // sweepsAt finds the sweeps of one place.
 func sweepsAt(p sweepPlace, variants []*variant, apart bool) []Sweep {
 	if len(variants) < 2 {
@@ -252,6 +280,19 @@ func sweepsAt(p sweepPlace, variants []*variant, apart bool) []Sweep {
 					Set: setting.Set, Number: number, Written: cmp.Or(setting.Written, setting.Value), Configs: slices.Clone(v.configs), Runs: slices.Clone(v.runs),
 				})
 			}
+			for _, v := range variants {
+				setting, set := v.options[n]
+				number, ok := numberOf(setting)
+				if !set || !ok || slices.Contains(group, v) || slices.ContainsFunc(s.Arms, func(a SweepArm) bool { return a.Set && a.Number == number }) {
+					continue
+				}
+				if differs := differing(group[0].options, v.options, n); len(differs) <= leftDiffers {
+					s.Left = append(s.Left, LeftArm{
+						SweepArm{Set: true, Number: number, Written: cmp.Or(setting.Written, setting.Value), Configs: slices.Clone(v.configs), Runs: slices.Clone(v.runs)}, differs,
+					})
+				}
+			}
+			slices.SortFunc(s.Left, func(a, b LeftArm) int { return cmp.Compare(a.Number, b.Number) })
 			slices.SortFunc(s.Arms, func(a, b SweepArm) int {
 				if a.Set != b.Set {
 					return map[bool]int{true: 1, false: -1}[a.Set]

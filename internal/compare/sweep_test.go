@@ -386,3 +386,29 @@ func TestEqualValuesHaveNoBest(t *testing.T) {
 		}
 	}
 }
+
+// A value that was measured with something else changed too is no arm, and is not
+// passed over in silence either.
+func TestAValueThatDiffersInMoreIsLeftOutByName(t *testing.T) {
+	t.Parallel()
+	s := newStudy(t)
+	options := []map[string]string{
+		{"block_size": "4096", "buffer": "1"}, {"block_size": "8192", "buffer": "1"}, {"block_size": "16384", "buffer": "2"},
+		{"block_size": "32768", "buffer": "1", "a": "1", "b": "1", "c": "1", "d": "1"}, // another experiment
+	}
+	for i := range s.runs {
+		if r := &s.runs[i]; r.Options != nil {
+			r.Options = options[(r.ID-1)/2]
+		}
+	}
+	c, _, ok, err := ReadSweep(t.Context(), s, SweepQuery{}, nil)
+	if err != nil || !ok {
+		t.Fatal(err, ok)
+	}
+	if got := sweepText(c); got != "state-perf unknown best 4096: 4 KiB=1.000 8 KiB=1.045\n" {
+		t.Errorf("%s", got)
+	}
+	if got := strings.Join(c.Doubts, "\n"); !strings.Contains(got, "16 KiB (bs16k) is left out: it differs in buffer as well.") || strings.Contains(got, "32 KiB") {
+		t.Errorf("%s", got)
+	}
+}

@@ -340,6 +340,18 @@ func (c *SweepComparison) differences(in SweepInput) {
 			c.Doubts = append(c.Doubts, fmt.Sprintf("More than %s differs: %s (%s).", option, what, list))
 		}
 	}
+	for i := range c.Sweep.Left {
+		l := &c.Sweep.Left[i]
+		var names []string
+		for _, n := range l.Differs {
+			names = append(names, n.String())
+		}
+		text := l.Label(c.Sweep.Option)
+		if configs := slices.DeleteFunc(slices.Clone(l.Configs), func(s string) bool { return s == "" }); len(configs) > 0 {
+			text += " (" + words(configs) + ")"
+		}
+		c.Doubts = append(c.Doubts, fmt.Sprintf("%s is left out: it differs in %s as well.", text, words(names)))
+	}
 	if total > 0 && dated < total {
 		c.Doubts = append(c.Doubts, map[bool]string{
 			true:  "No run has a date: whether the values were measured one after another or weeks apart cannot be told.",
