@@ -270,6 +270,7 @@ func Keys(b *Batch) map[Ref]Key {
 		}
 		seen[at]++
 	})
+	placeTwins(b, keys)
 	if supplements {
 		placeSupplements(b, keys)
 	}

@@ -28,6 +28,12 @@ type storedResult struct {
 // decide applies the identity rules to the batch.
 func (w *writer) decide() error {
 	keys := bench.Keys(w.b)
+	if err := w.placeClients(keys); err != nil {
+		return err
+	}
+	if err := w.placeTwins(keys); err != nil {
+		return err
+	}
 	if err := w.placeSupplements(keys); err != nil {
 		return err
 	}
