@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/relqps/relqps/internal/bench"
 )
@@ -240,6 +241,21 @@ func (op *OpLine) noFigures() (texts []string) {
 		if f.Text != "" && (!f.Known() || f.unit == "ops/sec" && f.Value != 0 && !rate) {
 			texts = append(texts, fmt.Sprintf("%s: not a figure: %q; left out", f.unit, clip(f.Text)))
 		}
+	}
+	for i := range op.Histograms {
+		h := &op.Histograms[i]
+		for _, f := range []struct {
+			name string
+			Figure
+		}{{"Count", h.Count}, {"Average", h.Average}, {"StdDev", h.StdDev}, {"Min", h.Min}, {"Median", h.Median}, {"Max", h.Max},
+			{"P50", h.P50}, {"P75", h.P75}, {"P99", h.P99}, {"P99.9", h.P999}, {"P99.99", h.P9999}} {
+			if f.Text != "" && (!f.Known() || f.Value < 0 || f.Value > maxFigure) {
+				texts = append(texts, fmt.Sprintf("%s of %s: not a figure: %q; left out", f.name, h.Operation, clip(f.Text)))
+			}
+		}
+	}
+	if strings.HasPrefix(op.Message, "(") && strings.Contains(op.Message, " found)") && !op.Found.Known() {
+		texts = append(texts, fmt.Sprintf("what was found is not understood: %q", clip(op.Message)))
 	}
 	return texts
 }

@@ -358,8 +358,11 @@ func (x *Process) attachProcess(r *bench.Result, usage Usage) {
 	}
 	r.Histograms = slices.Grow(r.Histograms, len(x.Distributions))
 	for i := range x.Distributions {
-		if h, ok := x.Distributions[i].histogram(); ok {
+		d := &x.Distributions[i]
+		if h, ok := d.histogram(); ok {
 			r.Histograms = append(r.Histograms, h)
+		} else if d.odd() {
+			r.Warnings = appendBounded(r.Warnings, bench.Message{File: x.File, Line: d.Line, Text: fmt.Sprintf("%s: its percentiles are no figures, or do not rise; left out", d.Name)})
 		}
 	}
 	if !alone && (len(tickers) > 0 || len(usage.values()) > 0 || len(x.Distributions) > 0) {

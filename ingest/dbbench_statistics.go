@@ -123,6 +123,11 @@ func (d *Distribution) histogram() (bench.Histogram, bool) {
 	return h, true
 }
 
+// odd reports whether a distribution that gives no histogram holds anything.
+func (d *Distribution) odd() bool {
+	return d.Count.Text != "" && !(d.Count.Known() && d.Count.Value == 0) || d.P50 != 0 || d.P95 != 0 || d.P99 != 0 || d.P100.Value != 0
+}
+
 // distributionUnit reads the unit out of a name of --statistics.
 func distributionUnit(name string) string {
 	switch {

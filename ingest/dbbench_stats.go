@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -34,6 +35,24 @@ func (m Measure) plus(o Measure) Measure {
 		return m
 	}
 	return Measure{Value: m.Value + o.Value, Resolution: math.Max(m.Resolution, o.Resolution), Known: true}
+}
+
+// measure is [measure] of a word that stands for a figure: one that is none is
+// noted.
+func (p *logParser) measure(word []byte, factor float64) Measure {
+	m := measure(word, factor)
+	if len(word) > 0 && (!m.Known || m.Value < 0 || m.Value > maxFigure) {
+		p.odd(word)
+		return Measure{}
+	}
+	return m
+}
+
+// odd notes a word that stands for a figure and is none; the results of the
+// process say so.
+func (p *logParser) odd(word []byte) {
+	w := TextLine{File: p.file, Line: p.line, Text: fmt.Sprintf("not a figure: %q; left out", clip(string(bytes.ToValidUTF8(word, nil)))), at: p.at}
+	p.cur.Warnings = appendWarnings(p.cur.Warnings, []TextLine{w})
 }
 
 // Dump is one print of the database's own statistics (--benchmarks=stats, or
@@ -155,6 +174,11 @@ func (p *logParser) levelRow(s []byte) bool {
 	}
 	sum := s[0] == 'S'
 	if !sum && !hasPrefix(s, "L0 ") {
+		level, _ := nextWord(s)
+		if len(level) > 1 && level[0] == 'L' && level[1] >= '0' && level[1] <= '9' {
+			_, ok := parseCount(level[1:])
+			return ok
+		}
 		return true
 	}
 	c := &p.columns
@@ -168,20 +192,20 @@ func (p *logParser) levelRow(s []byte) bool {
 		}
 		switch n {
 		case c.size:
-			size = measure(word, 1)
+			size = p.measure(word, 1)
 		case c.unit:
 			var ok bool
 			if factor, ok = gigabytes(word); !ok {
 				return false
 			}
 		case c.wall:
-			row[0] = measure(word, 1)
+			row[0] = p.measure(word, 1)
 		case c.cpu:
-			row[1] = measure(word, 1)
+			row[1] = p.measure(word, 1)
 		case c.blobRead:
-			row[2] = measure(word, 1)
+			row[2] = p.measure(word, 1)
 		case c.blobWrite:
-			row[3] = measure(word, 1)
+			row[3] = p.measure(word, 1)
 		}
 	}
 	if n != c.words {
@@ -201,11 +225,11 @@ func (p *logParser) levelRow(s []byte) bool {
 
 // blobLine reads "Blob file count: 0, total size: 0.0 GB, garbage size: …".
 func (p *logParser) blobLine(s []byte) {
-	p.dump.BlobSize = p.dump.BlobSize.plus(sized(s, "total size:"))
+	p.dump.BlobSize = p.dump.BlobSize.plus(p.sized(s, "total size:"))
 }
 
 // sized reads a number with its unit after a label.
-func sized(s []byte, label string) Measure {
+func (p *logParser) sized(s []byte, label string) Measure {
 	i := bytes.Index(s, []byte(label))
 	if i < 0 {
 		return Measure{}
@@ -214,20 +238,21 @@ func sized(s []byte, label string) Measure {
 	unit, _ := nextWord(rest)
 	factor, ok := gigabytes(bytes.TrimRight(unit, ","))
 	if !ok {
+		p.odd(unit)
 		return Measure{}
 	}
-	return measure(word, factor)
+	return p.measure(word, factor)
 }
 
 // uptimeLine reads "Uptime(secs): 12.3 total, 12.2 interval", which each column
 // family repeats.
 func (p *logParser) uptimeLine(s []byte) {
-	p.dump.Uptime = measure(after(s, "Uptime(secs):"), 1)
+	p.dump.Uptime = p.measure(after(s, "Uptime(secs):"), 1)
 }
 
 // flushLine reads "Flush(GB): cumulative 0.036, interval 0.032".
 func (p *logParser) flushLine(s []byte) {
-	p.dump.Flush = p.dump.Flush.plus(measure(after(s, "cumulative"), 1))
+	p.dump.Flush = p.dump.Flush.plus(p.measure(after(s, "cumulative"), 1))
 }
 
 // cumulativeLine reads
@@ -240,19 +265,22 @@ func (p *logParser) cumulativeLine(s []byte) {
 	rest := s[len("Cumulative "):]
 	switch {
 	case hasPrefix(rest, "compaction:"):
-		d.CompactionWrite = d.CompactionWrite.plus(sized(rest, "compaction:"))
+		d.CompactionWrite = d.CompactionWrite.plus(p.sized(rest, "compaction:"))
 		if i := bytes.Index(rest, []byte("write, ")); i >= 0 {
 			rate, more := nextWord(rest[i+len("write, "):])
 			if unit, _ := nextWord(more); string(unit) == "MB/s" {
-				d.CompactionWriteRate = d.CompactionWriteRate.plus(measure(rate, 1))
+				d.CompactionWriteRate = d.CompactionWriteRate.plus(p.measure(rate, 1))
 			}
 		}
-		d.CompactionRead = d.CompactionRead.plus(sized(rest, "MB/s write,"))
+		d.CompactionRead = d.CompactionRead.plus(p.sized(rest, "MB/s write,"))
 	case hasPrefix(rest, "writes:"):
-		d.Ingest = sized(rest, "ingest:")
+		d.Ingest = p.sized(rest, "ingest:")
 	case hasPrefix(rest, "stall:"):
-		d.Stall = clock(after(rest, "stall:"))
-		d.StallPercent = measure(after(rest, "H:M:S,"), 1)
+		stall := after(rest, "stall:")
+		if d.Stall = clock(stall); !d.Stall.Known {
+			p.odd(stall)
+		}
+		d.StallPercent = p.measure(after(rest, "H:M:S,"), 1)
 	}
 }
 
@@ -300,9 +328,12 @@ func (p *logParser) stallCounts(s []byte) {
 		part = trimSpace(part)
 		for _, reason := range stallReasons {
 			if n, ok := bytes.CutSuffix(part, []byte(reason)); ok {
-				if v, ok := parseCount(n); ok {
-					sum = sum.plus(Measure{Value: float64(v), Resolution: 1, Known: true})
+				v, ok := parseCount(n)
+				if !ok {
+					p.odd(n)
+					continue
 				}
+				sum = sum.plus(Measure{Value: float64(v), Resolution: 1, Known: true})
 			}
 		}
 	}
@@ -315,7 +346,7 @@ func (p *logParser) stallCounts(s []byte) {
 // whole, counts stops for the write buffer manager.
 func (p *logParser) writeStalls(s []byte) {
 	for _, label := range []string{" total-delays:", " total-stops:", " write-buffer-manager-limit-stops:"} {
-		p.dump.StallCount = p.dump.StallCount.plus(measure(after(s, label), 1))
+		p.dump.StallCount = p.dump.StallCount.plus(p.measure(after(s, label), 1))
 	}
 }
 

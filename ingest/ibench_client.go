@@ -650,8 +650,9 @@ func (c *ibenchClient) ending(usual float64) {
 	}
 }
 
-// doubts notes where the totals contradict themselves or the intervals.
-func (c *ibenchClient) doubts(inserting bool) {
+// doubts notes where the totals contradict themselves or the intervals. excluded
+// says why nothing can be compared with their rate.
+func (c *ibenchClient) doubts(inserting bool) (excluded string) {
 	elapsed, rate, rows := c.elapsed, c.rate, c.rows
 	switch {
 	case !elapsed.Known || !rate.Known || !rows.Known:
@@ -660,8 +661,8 @@ func (c *ibenchClient) doubts(inserting bool) {
 			c.strange(c.totalsAt, "", "the totals say that no row was inserted")
 		}
 	case elapsed.Value == 0 || rate.Value == 0:
-		c.strange(c.totalsAt, "", "the totals contradict themselves: %s; their rate is left out", clip(c.totals))
-		c.rate = Measure{}
+		c.strange(c.totalsAt, "", "the totals contradict themselves: %s; their rate and time are left out", clip(c.totals))
+		c.rate, c.elapsed = Measure{}, Measure{}
 	default:
 		low := rows.Value / (elapsed.Value + elapsed.Resolution/2)
 		high := math.Inf(1)
@@ -670,6 +671,7 @@ func (c *ibenchClient) doubts(inserting bool) {
 		}
 		if rate.Value+rate.Resolution < low || rate.Value-rate.Resolution > high {
 			c.strange(c.totalsAt, "", "the totals contradict themselves: %g rows in %g s are %.1f rows/sec, printed are %g, which are kept", rows.Value, elapsed.Value, rows.Value/elapsed.Value, rate.Value)
+			excluded = "the rate contradicts the rows and the time beside it"
 		}
 	}
 	last := c.last[clientRows]
@@ -679,4 +681,5 @@ func (c *ibenchClient) doubts(inserting bool) {
 	if c.done && c.totals == "" {
 		c.strange(0, "", "the output has no totals")
 	}
+	return excluded
 }

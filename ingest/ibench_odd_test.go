@@ -68,7 +68,7 @@ func TestOddLinesOfAClientAreWarned(t *testing.T) {
 		{"a label that is cut", strings.ReplaceAll(whole, "Insert rt:", "Insert rt: x"), 10, "", "insert response times are not read", all, 1, []string{"max_op_s"}},
 		{"response times in other columns", strings.Replace(whole, "256us 1ms", "256us 2ms", 1), 10, "", "the columns of response times are others", all, 1, nil},
 		{"response times twice", strings.Replace(whole, "Insert rt: 0", lines[10]+"\nInsert rt: 0", 1), 12, "", "stand twice", all, 1, nil},
-		{"totals of no time", strings.Replace(whole, "Totals: 5.0 secs, 300.0", "Totals: 0.0 secs, 0.0", 1), 14, "", "the totals contradict themselves", all, 1, []string{"ips"}},
+		{"totals of no time", strings.Replace(whole, "Totals: 5.0 secs, 300.0", "Totals: 0.0 secs, 0.0", 1), 14, "", "the totals contradict themselves", all, 1, []string{"ips", "elapsed_s"}},
 		{"totals that contradict themselves", strings.Replace(whole, " 300.0 rows/sec", " 999999.0 rows/sec", 1), 14, "", "1500 rows in 5 s are 300.0 rows/sec, printed are 999999", all, 1, nil},
 		{"totals of no rows", strings.Replace(whole, "300.0 rows/sec, 1500 rows", "0.0 rows/sec, 0 rows", 1), 14, "", "no row was inserted", all, 1, nil},
 		{"totals without a rate", strings.Replace(whole, " 300.0 rows/sec", " nan rows/sec", 1), 14, "", "the totals are not read", all, 1, []string{"ips"}},
@@ -90,6 +90,9 @@ func TestOddLinesOfAClientAreWarned(t *testing.T) {
 			t.Errorf("%s: %v from %g by %g, want %v from %g by 1", c.name, s.Values, s.StartS, s.StepS, c.ips, c.start)
 		}
 		absent(t, r, c.absent...)
+		if out := r.Excluded != ""; out != (c.name == "totals that contradict themselves") {
+			t.Errorf("%s: excluded %q", c.name, r.Excluded)
+		}
 		finite(t, b)
 	}
 	_, r := readClientOf(t, whole)

@@ -390,7 +390,9 @@ func (s *ibenchStepFiles) result(label string) (bench.Result, error) {
 	}
 	for _, c := range s.clients {
 		if r.State == bench.StateOK {
-			c.doubts(inserting)
+			if why := c.doubts(inserting); why != "" && inserting {
+				r.Excluded = why
+			}
 		}
 		r.Warnings = append(r.Warnings, c.oddities()...)
 	}

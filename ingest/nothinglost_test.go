@@ -15,7 +15,6 @@ import (
 func held(b *bench.Batch) map[string]int {
 	n := map[string]int{}
 	for i := range b.Runs {
-		n["options"] += len(b.Runs[i].Options)
 		for j := range b.Runs[i].Results {
 			r := &b.Runs[i].Results[j]
 			n["results"]++
@@ -159,6 +158,12 @@ func TestNothingIsLostWithoutAWord(t *testing.T) {
 		{"my.cnf", "my.cnf.cy10a4_bee", fixture(t, "config/my.cnf.cy10a4_bee"), bench.Context{}, "", true},
 		{"OPTIONS", "OPTIONS-000007", fixture(t, "config/OPTIONS-000007"), bench.Context{Config: "x"}, "", true},
 		{"server variables", "variables.tsv", fixture(t, "config/variables.tsv"), bench.Context{Config: "x"}, "", true},
+		{"db_bench log with histograms and statistics", "benchmark_fillseq.log", string(logFixture(t, "raw.fillseq.hist.stats.7.8.log.gz")), rocksdb, "", false},
+		{"db_bench log with counters", "x.log", string(logFixture(t, "raw.multi.statistics.hist.7.8.log.gz")), rocksdb, "", false},
+		{"db_bench log with perf context", "x.log", string(logFixture(t, "raw.multidb.perf.7.8.log.gz")), rocksdb, "", false},
+		{"db_bench log of repeats", "x.log", string(logFixture(t, "raw.repeat.X3.7.8.log.gz")), rocksdb, "", false},
+		{"db_bench log with times", "x.log", string(logFixture(t, "raw.timev.7.8.log.gz")), rocksdb, "", false},
+		{"summary.tsv", "summary.tsv", fixture(t, "tables/summary.7.8.tsv"), someContext, "", true},
 		{"db_bench log", "benchmark_fillrandom.log", fixture(t, "dbbench/fillrandom.log"), rocksdb, "", false},
 	}
 	for _, p := range pages {

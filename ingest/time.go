@@ -67,23 +67,31 @@ func (u *Usage) line(s []byte) bool {
 		return false
 	}
 	value := trimSpace(s[i+2:])
+	set := func(to *Measure, m Measure) bool {
+		if m.Known {
+			*to = m
+		}
+		return m.Known
+	}
 	switch string(s[:i]) {
 	case "User time (seconds)":
-		u.User = seconds(value)
+		return set(&u.User, seconds(value))
 	case "System time (seconds)":
-		u.System = seconds(value)
+		return set(&u.System, seconds(value))
 	case "Elapsed (wall clock) time (h:mm:ss or m:ss)":
-		u.Real = elapsed(value)
+		return set(&u.Real, elapsed(value))
 	case "Maximum resident set size (kbytes)":
-		u.MaxRSS = seconds(value)
+		return set(&u.MaxRSS, seconds(value))
 	case "File system inputs":
-		u.BlocksIn = seconds(value)
+		return set(&u.BlocksIn, seconds(value))
 	case "File system outputs":
-		u.BlocksOut = seconds(value)
+		return set(&u.BlocksOut, seconds(value))
 	case "Exit status":
-		if v, ok := parseCount(value); ok && v < 1<<31 {
+		v, ok := parseCount(value)
+		if ok = ok && v < 1<<31; ok {
 			u.ExitStatus = int(v)
 		}
+		return ok
 	case "Percent of CPU this job got", "Average shared text size (kbytes)", "Average unshared data size (kbytes)",
 		"Average stack size (kbytes)", "Average total size (kbytes)", "Average resident set size (kbytes)",
 		"Major (requiring I/O) page faults", "Minor (reclaiming a frame) page faults", "Voluntary context switches",
