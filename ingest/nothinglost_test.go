@@ -273,3 +273,52 @@ func TestFiguresThatFIODoesNotPrintAreNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestColumnsThatAreNotKnownAreNamedWithEveryCell(t *testing.T) {
+	t.Parallel()
+	says := func(r *bench.Result, column, cell string) bool {
+		return slices.ContainsFunc(r.Warnings, func(m bench.Message) bool {
+			return m.Column == column && m.Line == r.Sources[0].Line && strings.Contains(m.Text, fmt.Sprintf("%q", cell))
+		})
+	}
+	metrics := strings.Replace(ibenchHeader, "maxop", "maxopp", 1) + "\n" + ibenchInsert + "\t" + ibenchTagA0 + "\n" + ibenchInsert + "\t" + ibenchTagA1 + "\n"
+	b := mustRead(t, "mrg.l.i1", metrics, ibenchIO)
+	for i := range b.Runs {
+		if r := &b.Runs[i].Results[0]; !says(r, "maxopp", "0.107") { // the cell of ibenchInsert
+			t.Errorf("%v", r.Warnings)
+		}
+	}
+	// Of two columns for one metric the first counts.
+	b = mustRead(t, "mrg.l.i1", strings.Replace(ibenchHeader, "dbgb2", "dbgb", 1)+"\n"+ibenchInsert+"\t"+ibenchTagA0+"\n", ibenchIO)
+	_, r := onlyResult(t, b)
+	if !says(r, "dbgb", "57.2") || numbersOf(r)["db_size_gb"] != 57.0 {
+		t.Errorf("%v %v", r.Warnings, r.Values)
+	}
+	report := fixture(t, "tables/report.7.8.tsv")
+	header, rows, _ := strings.Cut(report, "\n")
+	for strings.HasPrefix(header, "#") || header == "" {
+		header, rows, _ = strings.Cut(rows, "\n")
+	}
+	names := strings.Split(header, "\t")
+	at := slices.Index(names, "usec_op")
+	for _, name := range []string{"usec_per_op", "ops/sec"} { // unknown; that of another column
+		b = mustRead(t, "report.tsv", strings.Replace(report, "\tusec_op\t", "\t"+name+"\t", 1), someContext)
+		if !said(b.Warnings, name) {
+			t.Errorf("%s: %v", name, b.Warnings)
+		}
+		lines := strings.Split(report, "\n")
+		n := 0
+		for i := range b.Runs {
+			for j := range b.Runs[i].Results {
+				r := &b.Runs[i].Results[j]
+				cells := strings.Split(lines[r.Sources[0].Line-1], "\t")
+				if n++; !says(r, name, cells[at]) || len(cells) != len(names) {
+					t.Errorf("%s of line %d: %v", name, r.Sources[0].Line, r.Warnings)
+				}
+			}
+		}
+		if n == 0 {
+			t.Error("no results")
+		}
+	}
+}

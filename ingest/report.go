@@ -590,6 +590,10 @@ func (t *table) readCells(row *tableRow, r *bench.Result, columns []column, cell
 	t.rowWarnings = t.rowWarnings[:0]
 	for i := range columns {
 		c, cell := &columns[i], cells[i]
+		if c.kind == cellUnknown && !missing(cell) {
+			t.rowWarnings = append(t.rowWarnings, bench.Message{File: t.in.path, Line: line, Column: clip(c.name),
+				Text: fmt.Sprintf("no such column is known, or another holds the same; %q is left out", clip(cell))})
+		}
 		if c.kind.isText() || missing(cell) {
 			continue
 		}
