@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -566,10 +567,12 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	same(t, "in the end", outcomes(s), all)
 	run := b.stored()
 	same(t, "stored", states(run), all)
-	for i, want := range map[int]string{1: "attempt 2; the one before was cut off", 2: "attempt 2; the one before was cut off, and the database holds what it had written"} {
+	// A fast machine has loaded the data before the first interruption, which then is
+	// one more of the step after it.
+	for i, want := range map[int]string{1: `^attempt [23]; the one before was cut off$`, 2: `^attempt 2; the one before was cut off, and the database holds what it had written$`} {
 		found := false
 		for _, w := range run.Results[i].Warnings {
-			found = found || w.Text == want
+			found = found || regexp.MustCompile(want).MatchString(w.Text)
 		}
 		if !found {
 			t.Errorf("%s: warnings %v, want %q", run.Results[i].Step.Name, run.Results[i].Warnings, want)
