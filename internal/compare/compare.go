@@ -75,6 +75,7 @@ type Point struct {
 	// Flagged: no sample of this point may be compared (assertions enabled,
 	// nothing found …). It is drawn, marked, and kept out of noise and changes.
 	Flagged bool
+	key     string // of the version, see [bench.VersionKey]; "" where the point is not of a line
 }
 
 // BaseIsZero says why there is no ratio to a base of 0, wherever a ratio would
@@ -313,6 +314,9 @@ func newLine(s source, cache *Cache) Line {
 	}
 	resolution := relativeResolution(s.Points)
 	l.logs = logs
+	for i := range l.Points {
+		l.Points[i].key = bench.VersionKey(l.Points[i].Version)
+	}
 	for i := range l.Points {
 		if low, high, ok := stats.Bimodal(logs[i], resolution); ok {
 			p := &l.Points[i]

@@ -118,13 +118,12 @@ func (c *placed) near(own *Line) {
 		last = c.back
 	}
 	_, end := own.placeOf(last)
-	key := func(i int) string { return bench.VersionKey(own.Points[i].Version) }
 	c.oldest, c.newest = c.from, last
 	if from > 0 {
-		c.oldest = key(from - 1)
+		c.oldest = own.key(from - 1)
 	}
 	if end < len(own.Points) {
-		c.newest = key(end)
+		c.newest = own.key(end)
 	}
 }
 
@@ -135,7 +134,7 @@ func (c placed) reaches(l *Line) bool {
 	if before == 0 || after == len(l.Points) {
 		return false
 	}
-	older, newer := bench.VersionKey(l.Points[before-1].Version), bench.VersionKey(l.Points[after].Version)
+	older, newer := l.key(before-1), l.key(after)
 	return (c.oldest == "" || older >= c.oldest) && (c.newest == "" || newer <= c.newest)
 }
 
@@ -161,10 +160,19 @@ func (c placed) across(l *Line) stats.Estimate {
 // placeOf gives the range of the points of a version by its key, which is empty
 // where it was not measured: those before first are older, those from end on newer.
 func (l *Line) placeOf(key string) (first, end int) {
-	first = sort.Search(len(l.Points), func(i int) bool { return bench.VersionKey(l.Points[i].Version) >= key })
-	for end = first; end < len(l.Points) && bench.VersionKey(l.Points[end].Version) == key; end++ {
+	first = sort.Search(len(l.Points), func(i int) bool { return l.key(i) >= key })
+	for end = first; end < len(l.Points) && l.key(end) == key; end++ {
 	}
 	return first, end
+}
+
+// key gives the key of the version of a point. Lines are asked of many changes:
+// making keys each time took a tenth of a page of charts.
+func (l *Line) key(i int) string {
+	if k := l.Points[i].key; k != "" {
+		return k
+	}
+	return bench.VersionKey(l.Points[i].Version)
 }
 
 // CommonMode says how many of how many steps of the same runs moved alike, the
