@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/relqps/relqps/internal/bench"
@@ -159,6 +160,7 @@ func slowShare(row *ArmRow, runs []int64, distributions []bench.Distribution) *f
 	if n == 0 {
 		return nil
 	}
-	mean := sum / float64(n)
+	// The sources print three decimals: what lies far beyond is of binary arithmetic.
+	mean := math.Round(sum/float64(n)*1e9) / 1e9
 	return &mean
 }
