@@ -96,15 +96,26 @@ func unpack(data []byte, name string, limits Limits) ([]entry, error) {
 // maxDepth is how many archives may lie in one another: the upload and one more.
 const maxDepth = 2
 
+// withoutSuffix gives a path without suffixes, as long as a name is left: a file may
+// be called .gz.
+func withoutSuffix(path string, suffixes ...string) string {
+	for _, s := range suffixes {
+		if left := strings.TrimSuffix(path, s); left != "" && !strings.HasSuffix(left, "/") {
+			path = left
+		}
+	}
+	return path
+}
+
 // add takes a file: an archive by its members, anything else as it is.
 func (u *unpacker) add(name string, stored []byte, depth int) error {
 	content, inner := stored, name
 	var decompress func(string, []byte) ([]byte, error)
 	switch {
 	case isGzip(content):
-		decompress, inner = u.gunzip, strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".tgz")
+		decompress, inner = u.gunzip, withoutSuffix(name, ".gz", ".tgz")
 	case isZstd(content):
-		decompress, inner = u.unzstd, strings.TrimSuffix(name, ".zst")
+		decompress, inner = u.unzstd, withoutSuffix(name, ".zst")
 	}
 	if decompress != nil {
 		plain, err := decompress(name, content)
@@ -121,7 +132,7 @@ func (u *unpacker) add(name string, stored []byte, depth int) error {
 		var err error
 		prefix := ""
 		if depth > 0 {
-			prefix = strings.TrimSuffix(strings.TrimSuffix(inner, ".tar"), ".zip") + "/"
+			prefix = withoutSuffix(inner, ".tar", ".zip") + "/"
 		}
 		if isTar(content) {
 			err = u.untar(prefix, content, depth)

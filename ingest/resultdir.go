@@ -79,7 +79,7 @@ const (
 )
 
 // plainPath gives a file's path without the .gz of a member that was compressed.
-func plainPath(in *input) string { return strings.TrimSuffix(in.path, ".gz") }
+func plainPath(in *input) string { return withoutSuffix(in.path, ".gz") }
 
 // dirRole tells a file's role by the name that benchmark.sh gives it; figures
 // are read by content.
