@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -212,7 +211,7 @@ var csvHeader = []string{
 }
 
 // WriteCSV writes a comparison with one row a point. Numbers stay numbers;
-// text that a spreadsheet would run as a formula is quoted, see [csvText].
+// text that a spreadsheet would run as a formula is quoted, see [compare.CSVText].
 func WriteCSV(w io.Writer, c compare.Comparison) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(csvHeader); err != nil {
@@ -229,10 +228,10 @@ func WriteCSV(w io.Writer, c compare.Comparison) error {
 				relative = compare.BaseIsZero
 			}
 			row := []string{
-				csvText(l.System), csvText(l.Suite), csvText(l.Server), csvText(l.Workload), csvText(p.Step), csvText(l.Compiler), csvText(l.Config),
-				strconv.Itoa(l.Clients), csvText(c.Metric.Name), c.Metric.Unit, string(c.Metric.Direction),
-				csvText(p.Version), strconv.Itoa(p.N), number(&p.Value), number(&p.Min), number(&p.Max),
-				csvText(c.Base.Version), csvText(c.Base.Compiler), csvText(c.Base.Config), number(l.BaseValue),
+				compare.CSVText(l.System), compare.CSVText(l.Suite), compare.CSVText(l.Server), compare.CSVText(l.Workload), compare.CSVText(p.Step), compare.CSVText(l.Compiler), compare.CSVText(l.Config),
+				strconv.Itoa(l.Clients), compare.CSVText(c.Metric.Name), c.Metric.Unit, string(c.Metric.Direction),
+				compare.CSVText(p.Version), strconv.Itoa(p.N), number(&p.Value), number(&p.Min), number(&p.Max),
+				compare.CSVText(c.Base.Version), compare.CSVText(c.Base.Compiler), compare.CSVText(c.Base.Config), number(l.BaseValue),
 				relative, number(p.Low), number(p.High), strings.Join(runs, " "),
 				strconv.FormatBool(p.Mixed), strconv.FormatBool(p.Flagged), strconv.FormatBool(p.Bimodal),
 			}
@@ -243,16 +242,6 @@ func WriteCSV(w io.Writer, c compare.Comparison) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// csvText guards a text cell against being run as a formula by a spreadsheet:
-// one that begins with = + - @ (also in their full-width forms), tab or a line
-// end gets an apostrophe in front (OWASP, CSV Injection).
-func csvText(s string) string {
-	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
-		return "'" + s
-	}
-	return s
 }
 
 // number writes a figure in full, with an exponent only where JSON has one; a

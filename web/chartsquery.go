@@ -337,21 +337,8 @@ var dimensions = []dimension{
 		func(q chartsQuery) []string { return q.Configs },
 		func(q *chartsQuery, v []string) { q.Configs = v }, configName},
 	{"clients", func(c bench.Coordinate) string { return strconv.Itoa(c.Clients) },
-		func(q chartsQuery) []string {
-			var out []string
-			for _, c := range q.Clients {
-				out = append(out, strconv.Itoa(c))
-			}
-			return out
-		},
-		func(q *chartsQuery, v []string) {
-			q.Clients = nil
-			for _, s := range v {
-				if n, err := strconv.Atoi(s); err == nil {
-					q.Clients = append(q.Clients, n)
-				}
-			}
-		}, asIs},
+		func(q chartsQuery) []string { return clientTexts(q.Clients) },
+		func(q *chartsQuery, v []string) { q.Clients = clientNumbers(v) }, asIs},
 }
 
 func orNone(s string) []string {
@@ -529,4 +516,24 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%s %s", compare.FormatFull(float64(n)), many)
+}
+
+// clientTexts writes numbers of clients as the values of a dimension.
+func clientTexts(clients []int) []string {
+	var out []string
+	for _, n := range clients {
+		out = append(out, strconv.Itoa(n))
+	}
+	return out
+}
+
+// clientNumbers reads them back; what is no number is left out.
+func clientNumbers(texts []string) []int {
+	var out []int
+	for _, s := range texts {
+		if n, err := strconv.Atoi(s); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
 }

@@ -594,7 +594,7 @@ func setRecord(r *compare.SetRow) []string {
 	if r.Flagged() {
 		verdict = "not comparable"
 	}
-	return []string{csvText(r.System), csvText(r.Suite), csvText(r.Server), csvText(r.Workload), csvText(r.Compiler), csvText(r.Config), strconv.Itoa(r.Clients), csvText(r.Step), csvText(r.Version),
+	return []string{compare.CSVText(r.System), compare.CSVText(r.Suite), compare.CSVText(r.Server), compare.CSVText(r.Workload), compare.CSVText(r.Compiler), compare.CSVText(r.Config), strconv.Itoa(r.Clients), compare.CSVText(r.Step), compare.CSVText(r.Version),
 		r.Metric.Name, r.Metric.Unit, string(r.Metric.Direction), va, na, vb, nb, ratio, number(r.B.Low), number(r.B.High), verdict, score}
 }
 

@@ -17,12 +17,6 @@ func (c compilers) csv() []byte {
 	write := func(cells ...string) { _ = w.Write(cells) } // a buffer takes everything
 	q := c.in.Resolved
 	write("system", "suite", "server", "workload", "config", "clients", "step", "version", "compiler", "n", c.metric.Name, "base_compiler", "base_"+c.metric.Name, "relative", "relative_low", "relative_high", "verdict")
-	number := func(v *float64) string {
-		if v == nil {
-			return ""
-		}
-		return strconv.FormatFloat(*v, 'g', 9, 64)
-	}
 	full := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	for _, step := range c.steps {
 		for _, v := range c.same.Versions {
@@ -39,9 +33,9 @@ func (c compilers) csv() []byte {
 				if x.Point == nil {
 					continue
 				}
-				write(csvText(q.System), csvText(q.Suite), csvText(q.Servers[0]), csvText(q.Workloads[0]), csvText(q.Configs[0]), strconv.Itoa(q.Clients[0]),
-					csvText(x.Step), csvText(v), csvText(x.Arm), strconv.Itoa(x.N), full(x.Value), csvText(c.in.BaseCompiler), base,
-					number(x.Relative), number(x.Low), number(x.High), string(x.Verdict))
+				write(compare.CSVText(q.System), compare.CSVText(q.Suite), compare.CSVText(q.Servers[0]), compare.CSVText(q.Workloads[0]), compare.CSVText(q.Configs[0]), strconv.Itoa(q.Clients[0]),
+					compare.CSVText(x.Step), compare.CSVText(v), compare.CSVText(x.Arm), strconv.Itoa(x.N), full(x.Value), compare.CSVText(c.in.BaseCompiler), base,
+					csvNumber(x.Relative), csvNumber(x.Low), csvNumber(x.High), string(x.Verdict))
 			}
 		}
 	}

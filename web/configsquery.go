@@ -134,21 +134,8 @@ var configDimensions = []configDimension{
 		func(q configsQuery) []string { return q.Compilers },
 		func(q *configsQuery, v []string) { q.Compilers = v }, compilerName},
 	{"clients", "Clients", true, func(c bench.Coordinate) string { return strconv.Itoa(c.Clients) },
-		func(q configsQuery) []string {
-			var out []string
-			for _, c := range q.Clients {
-				out = append(out, strconv.Itoa(c))
-			}
-			return out
-		},
-		func(q *configsQuery, v []string) {
-			q.Clients = nil
-			for _, s := range v {
-				if n, err := strconv.Atoi(s); err == nil {
-					q.Clients = append(q.Clients, n)
-				}
-			}
-		}, asIs},
+		func(q configsQuery) []string { return clientTexts(q.Clients) },
+		func(q *configsQuery, v []string) { q.Clients = clientNumbers(v) }, asIs},
 	{"workload", "Workload", true, func(c bench.Coordinate) string { return c.Workload },
 		func(q configsQuery) []string { return q.Workloads },
 		func(q *configsQuery, v []string) { q.Workloads = v }, workloadTitle},

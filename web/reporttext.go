@@ -168,32 +168,25 @@ func (r report) csv() []byte {
 	write := func(cells ...string) { _ = w.Write(cells) } // a buffer takes everything
 	q := r.in.Resolved
 	write("system", "suite", "server", "workload", "compiler", "config", "clients", "step", "version", "n", r.Metric.Name, "relative", "relative_low", "relative_high", "base")
-	number := func(v *float64) string {
-		if v == nil {
-			return ""
-		}
-		return strconv.FormatFloat(*v, 'g', 9, 64)
-	}
 	for i := range r.Rows {
 		l := r.Rows[i].Line
 		for _, p := range l.Points {
-			relative := number(p.Relative)
+			relative := csvNumber(p.Relative)
 			if l.WhyNoBase == compare.BaseIsZero {
 				relative = compare.BaseIsZero
 			}
-			write(csvText(q.System), csvText(l.Suite), csvText(l.Server), csvText(l.Workload), csvText(l.Compiler), csvText(l.Config), strconv.Itoa(l.Clients),
-				csvText(p.Step), csvText(p.Version), strconv.Itoa(p.N), strconv.FormatFloat(p.Value, 'f', -1, 64), relative, number(p.Low), number(p.High), csvText(baseText(r.Base)))
+			write(compare.CSVText(q.System), compare.CSVText(l.Suite), compare.CSVText(l.Server), compare.CSVText(l.Workload), compare.CSVText(l.Compiler), compare.CSVText(l.Config), strconv.Itoa(l.Clients),
+				compare.CSVText(p.Step), compare.CSVText(p.Version), strconv.Itoa(p.N), strconv.FormatFloat(p.Value, 'f', -1, 64), relative, csvNumber(p.Low), csvNumber(p.High), compare.CSVText(baseText(r.Base)))
 		}
 	}
 	w.Flush()
 	return b.Bytes()
 }
 
-// csvText keeps a spreadsheet from running a name as a formula: a quote is put
-// before it.
-func csvText(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
-		return "'" + s
+// csvNumber writes a ratio for a CSV cell; a missing one is an empty cell.
+func csvNumber(v *float64) string {
+	if v == nil {
+		return ""
 	}
-	return s
+	return strconv.FormatFloat(*v, 'g', 9, 64)
 }

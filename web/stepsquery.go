@@ -158,21 +158,8 @@ var stepDimensions = []stepDimension{
 	{"step", "Step", func(c bench.Coordinate) string { return c.Step },
 		func(q stepsQuery) []string { return orNone(q.Step) }, func(q *stepsQuery, v []string) { q.Step = first(v) }, asIs, false},
 	{"clients", "Clients", func(c bench.Coordinate) string { return strconv.Itoa(c.Clients) },
-		func(q stepsQuery) []string {
-			var out []string
-			for _, c := range q.Clients {
-				out = append(out, strconv.Itoa(c))
-			}
-			return out
-		},
-		func(q *stepsQuery, v []string) {
-			q.Clients = nil
-			for _, s := range v {
-				if n, err := strconv.Atoi(s); err == nil {
-					q.Clients = append(q.Clients, n)
-				}
-			}
-		}, asIs, false},
+		func(q stepsQuery) []string { return clientTexts(q.Clients) },
+		func(q *stepsQuery, v []string) { q.Clients = clientNumbers(v) }, asIs, false},
 	{"compiler", "Build", func(c bench.Coordinate) string { return c.Compiler },
 		func(q stepsQuery) []string { return q.Compilers }, func(q *stepsQuery, v []string) { q.Compilers = v }, compilerName, true},
 	{"config", "Config", func(c bench.Coordinate) string { return c.Config },

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Characters that figures are set with.
@@ -109,4 +110,14 @@ func FormatFull(v float64) string {
 		return minus + b.String()
 	}
 	return b.String()
+}
+
+// CSVText guards a text cell of a CSV file against being run as a formula by a
+// spreadsheet: one that begins with = + - @ (also in their full-width forms), tab or
+// a line end gets an apostrophe in front (OWASP, CSV Injection).
+func CSVText(s string) string {
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
+		return "'" + s
+	}
+	return s
 }

@@ -32,3 +32,15 @@ func TestFigures(t *testing.T) {
 		}
 	}
 }
+
+// One guard for every CSV that the program writes.
+func TestCSVTextIsNoFormula(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"": "", "c2": "c2", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "＝1": "'＝1", "－1": "'－1", "a=1": "a=1", "ä": "ä",
+	} {
+		if got := CSVText(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
